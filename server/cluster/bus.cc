@@ -7,8 +7,8 @@ namespace respite {
 
 namespace {
 
-// Limits for links that other nodes opened and whose sender is not known yet: the number of these links, and the age of
-// each. Even a large cluster does not reach this number when it forms.
+// Limits for accepted links whose other node is not known yet: how many there may be, and for how many ms each may stay
+// open. Even a large cluster does not reach the first limit when it forms.
 constexpr size_t kMaxUnidentifiedLinks = 1000;
 constexpr int64_t kMaxUnidentifiedMs = 15'000;
 
@@ -140,8 +140,8 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // A node to which no connection can be made must also become PFAIL. So its silence counts from now, as if a PING had
-  // just been sent to the node.
+  // PFAIL is measured from ping_sent_ms. No PING can be sent to a node that accepts no connection, so the failed
+  // attempt counts as one.
   if (node.outbound_link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.outbound_link == self) node.outbound_link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;

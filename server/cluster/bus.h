@@ -42,9 +42,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropInboundLink(ClusterNode& node);                 // closes the link that `node` opened to this node
   void DropBothLinks(ClusterNode& node);                   // closes the links to and from `node`
   void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older link
-  // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
-  // and are also closed if the node is still unknown after 15 seconds.
-  void CloseLinksOverLimit();  // closes links with too many unsent bytes, and those whose node stays unknown
+  // A link whose other node is not known is closed after 15 seconds, or above 1 MB of unsent bytes.
+  void CloseLinksOverLimit();  // closes links with more unsent bytes than cluster-link-sendbuf-limit
 
   // --- Packets.
 
@@ -54,10 +53,11 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links; called at the end of a turn
-  // Stops sending forever. Packets that are queued now are not sent either.
-  void Mute() { is_mute_ = true; }          // from now on, sends nothing
+  // The packets that are queued now are not sent either.
+  void Mute() { is_mute_ = true; }          // stops sending until the process ends
   void Broadcast(const BusPacket& packet);  // sends to all nodes to which a link is open, except nodes in handshake
-  // Sends only to nodes for which wanted(node) returns true. Omits nodes without a link and nodes in handshake.
+  // Sends the packet to the nodes for which wanted(node) returns true. Omits nodes without a link and nodes in
+  // handshake.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to wanted nodes
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
@@ -80,13 +80,12 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void OnData(BusLink& link) override;                 // records when the node last sent anything
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and passes it to user_
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
-  // Forgets a link that has ended. If this node could not connect to the other node, the other node owes a PONG from
-  // now.
+  // If this node could not connect to the other node, the other node counts as silent from now on
+  // (ClusterNode::ping_sent_ms).
   void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
-  // The functions of Network::Acceptor.
-  // Makes a BusLink for a connection that another node has opened. Drops the connection if the senders of 1000 links
-  // are still unknown.
-  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink, unless too many senders are unknown
+  // The function of Network::Acceptor. Closes the connection if there are already 1000 links whose other node is not
+  // known.
+  void OnAccepted(std::unique_ptr<Link> link) override;  // another node connected: makes a BusLink
 
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // queues an encoded packet, if the link is open

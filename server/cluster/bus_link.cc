@@ -17,8 +17,8 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMaxKept) unsent_.shrink_to_fit();
 }
 
-// Handles the packets that are complete, and keeps the remaining bytes for the next call. Packets are read from `bytes`
-// without a copy, unless the beginning of a packet was kept.
+// Handles the complete packets in `bytes`, and copies the rest, the beginning of a packet, to received_. Complete
+// packets are not copied, except one whose beginning is in received_.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);

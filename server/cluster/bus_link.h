@@ -24,8 +24,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; must be dropped
   };
-  // The maximum size, in bytes, of a packet on a link whose other node is not known yet. Also the maximum of unsent
-  // bytes on such a link. The first packets of a new node are smaller.
+  // For a link whose other node is not known yet: the maximum size of a packet, and the maximum of unsent bytes. The
+  // first packets of a new node are smaller.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // kTo: this node has connected; kFrom: it has accepted the link
 

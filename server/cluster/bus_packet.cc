@@ -34,8 +34,8 @@ class Writer {
     StoreBig<Number>(bytes.data(), value);
     out_.append(bytes.data(), bytes.size());
   }
-  // Writes the text as a field of `bytes` bytes. Cuts a text of `bytes` bytes or more. Fills the rest of the field with
-  // at least one zero byte.
+  // Writes the text as a field of `bytes` bytes. Fills the rest of the field with zero bytes. Cuts a longer text, so
+  // that the last byte of the field is always zero.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);

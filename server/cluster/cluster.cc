@@ -101,8 +101,8 @@ void Cluster::ReadSettings() {
 }
 
 // Sets the flag "nofailover" of this node if cluster-replica-no-failover is on, or if this node is a replica with
-// incomplete data. Otherwise clears the flag. A replica with this flag does not try to replace a failed primary. So
-// other replicas do not count this replica when they compute their rank.
+// incomplete data. Otherwise clears the flag. A replica with this flag does not begin an election when its primary
+// fails. So other replicas ignore its offset when they compute their rank.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -163,8 +163,8 @@ void Cluster::PingRandomNode() {
 }
 
 // If this node follows another primary than before, tells all nodes, at most once per second. In Redis, the other nodes
-// learn this from the next PING, up to half a node timeout later. Until then, a former primary that returns from a
-// network partition still counts as a primary.
+// learn this from the next PING, up to half a node timeout later. During this time, the other nodes would still take a
+// former primary that returns from a network partition for a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -219,8 +219,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If saving fails, the server ends, and this node sends nothing more. So the node tells other nodes
-// nothing that is not in nodes.conf after a restart.
+// Saves nodes.conf. If that fails, the server ends, and this node sends no more packets. So other nodes never learn
+// anything from this node (such as a vote) that it would forget in the restart.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -232,7 +232,8 @@ void Cluster::OnLinkConnected(BusLink& link) {
   ClusterNode& node = *link.node;
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // If a PING on a former connection was not answered, the waiting time still counts from that PING.
+  // If a PING on the previous connection was not answered, the node counts as silent since that PING, not since the new
+  // one.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -355,8 +356,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an invalid id. Also refuses the random placeholder id of another node in handshake: the sender may have
-  // read that id in a packet or reply.
+  // Refuses an invalid id, and an id that another node already has here: the random placeholder of a node in handshake.
+  // The sender may have read it in a packet or reply.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
@@ -410,11 +411,11 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
-// with a nodes.conf from before the promotion. In this state no node serves the slots of the shard. This node has the
-// data, so it takes the slots over. A packet from before the promotion may arrive late and say so too. So the primary
-// must repeat the statement for cluster-node-timeout before this node acts. If this node has started from an old
-// nodes.conf itself, then the other node may have newer data. So this node takes over only if it was linked to it.
+// Each of the two nodes takes the other for its primary, so no node serves their slots. This happens if the primary was
+// promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it takes the
+// slots over. It waits until the primary has claimed to be a replica for cluster-node-timeout, because a packet from
+// before the promotion may arrive late. This node itself may have started with an old nodes.conf. So it takes over only
+// if it was linked to the primary (HasDataOfPrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

@@ -38,17 +38,17 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
-  // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
-  // not wait for packets of other nodes first.
+  // Must be called only if all nodes agree with nodes.conf. A primary then need not wait for packets of other nodes
+  // first.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
   // Listens on the bus, and takes the role that nodes.conf names. Returns the error if the bus cannot listen.
   std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
-  void EndTurn();                      // as SaveAndSend; then tells the host if clients can learn of changes
+  void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
   void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
-  void ReadSettings();                 // applies what directives say of this node, such as its address
+  void ReadSettings();                 // applies changed directives, such as cluster-announce-ip
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
@@ -67,7 +67,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // kIfPrimaryIsGone: the primary requests its failover because it stops (SHUTDOWN FAILOVER).
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
-  // Claims slots that another node owns, after their keys were moved to this node.
+  // Called after the keys of the slots were moved from another node, the owner so far, to this node.
   uint64_t TakeSlots(const SlotSet& slots);  // this node now owns the slots; returns the epoch of the claim
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Later, the node
   // also claims the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots get no
@@ -107,9 +107,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set
   void BeginHandshakeWithSender(const BusLink& link,  // begins a handshake with an unknown node that sent MEET
                                 const PacketHeader& header);
-  // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
-  // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks the sender; null: ignore the rest of the packet
+  // Handles a packet on a link that this node opened: checks that the node at the other end is link.node. If link.node
+  // is in handshake, ends the handshake.
+  ClusterNode* HandleAnswerFromNode(BusLink& link,  // returns the sender; null: ignore the rest of the packet
                                     ClusterNode* sender, const PacketHeader& header);
   // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
   //   a new id:        gives `node` the id, and returns `node`
@@ -118,13 +118,14 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // the node has answered now: it owes no PONG; clears PFAIL, and perhaps FAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link,  // takes over a changed address, and reconnects
+  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; clears PFAIL, and perhaps FAIL
+  // Does nothing if `link` is this node's own link to `node`, because that link was made to the known address.
+  void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
-  // Called for each packet in which this node's primary claims to be a replica of this node. When the primary has
-  // claimed so for cluster-node-timeout, this node takes over the primary's slots, if this node has all data.
-  void HandlePrimaryFollowingMe();  // takes over from a primary that keeps claiming to follow this node
+  // Called for each packet in which this node's primary says that it is a replica of this node. After
+  // cluster-node-timeout, this node takes over the primary's slots, if HasDataOfPrimary.
+  void HandlePrimaryFollowingMe();  // this node and its primary follow each other
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens
                             const PacketHeader& header) const;
@@ -133,7 +134,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
   void AnnounceNewPrimary();          // tells all nodes if this replica follows another primary than before
   void CheckNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
-  void SetMyAddress();                // sets this node's announced IP, if any, and its announced or own ports
+  void SetMyAddress();                // sets this node's address from cluster-announce-… and the ports
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;  // Unix time that never goes back, for packets and timeouts

@@ -19,8 +19,8 @@
 
 namespace respite {
 
-// Packets contain times, so this clock starts with the time of the wall clock. After the start, a RealClock (a
-// monotonic clock) measures how much time passes. So the clock never goes back, even if the wall clock does.
+// Starts with the time of the wall clock, because packets contain Unix times. From then on, a RealClock (a monotonic
+// clock) measures how much time passes. So this clock does not follow a wall clock that is set back.
 class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const RealClock& real_clock, int64_t wall_ms)
@@ -45,9 +45,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
-  // Returns how long ago this replica was last linked to its primary, in milliseconds. nullopt: not since the start of
-  // the process, so the data is from a file.
-  virtual std::optional<int64_t> DataAgeMs() const = 0;  // ms since the link ended or its last input; nullopt: no link
+  // Returns how many milliseconds ago the link to a primary of this history was last up; while it is up, the time since
+  // its last input. nullopt: not since the start of the process, so the data is from a file.
+  virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
   virtual void Follow(const std::string& ip, int port,   // makes this server a replica of ip:port
                       History::Owner owner) = 0;
@@ -62,18 +62,18 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual void DeleteKeysInSlot(int slot,  // deletes the slot's keys, unless the slot is owned or imported here
                                 const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;  // deletes all keys, and begins a new replication history
-  // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. During a load or a
-  // slow script, the bus is served, but the data must not change, so the task runs afterwards.
-  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // now, or after a load or slow script
+  // While a snapshot of the primary loads or a slow script runs, packets of the bus are handled, but the data must not
+  // change. So a task that changes data waits until the load or the script has ended.
+  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // runs it now, or after a load or slow script
   virtual bool IsInLongTask() const = 0;                               // true: a load or a slow script runs
   virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites
   virtual void ResumeWrites() = 0;                                     // lets clients write again, after PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes to this server's clients
-  // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
+  // Called when a slot may have another owner, or cluster_state may have changed from fail to ok or back.
   virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 
   enum class Durably : uint8_t { kWritten, kSynced };
-  // Replaces nodes.conf. A crash of the machine leaves either the former or the new file. With kSynced, the new file is
+  // Replaces nodes.conf. A crash of the machine leaves either the old or the new file. With kSynced, the new file is
   // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends
 };

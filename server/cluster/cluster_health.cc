@@ -6,8 +6,7 @@ namespace respite {
 
 namespace {
 
-// After its start, a primary serves no requests for this time, because other nodes may have taken its slots while it
-// was down.
+// How long a primary refuses requests after its start: other nodes may have taken its slots while it was down.
 constexpr int64_t kRefusalAfterStartMs = 2000;
 constexpr int64_t kMinRejoinMs = 500;
 constexpr int64_t kMaxRejoinMs = 5000;

@@ -12,10 +12,10 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
-  // Called after changes of nodes or slots, and with each tick while requests are not served. Cost: O(nodes + slots).
+  // Called after changes of nodes or slots, and at each tick while cluster_state is fail. Cost: O(nodes + slots).
   void UpdateClusterState();  // decides cluster_state again, and stores the result in ClusterView::is_ok
-  // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
-  // not wait for packets of other nodes first.
+  // Must be called only if all nodes agree with nodes.conf. A primary then need not wait for packets of other nodes
+  // first.
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:

@@ -25,24 +25,21 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Opens (or creates) and locks nodes.conf. Returns the content, which is empty if the file was just created. Fails
-  // with the reason. Requires: cluster-enabled.
+  // Creates nodes.conf if there is none; the content is then empty. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
-  // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
-  // kAgreed: all nodes are known to agree with it.
+  // Whether nodes.conf may be out of date. kOwn: perhaps, because only this node has written it. kAgreed: no, all nodes
+  // agree with it (ClusterStartPlan).
   enum class NodesFileTrust : uint8_t { kOwn, kAgreed };
   // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
   // listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text,  // creates the cluster node; or returns the error
                                       NodesFileTrust belief);
-  // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
-  // Returns the error if one of the two failed.
-  std::optional<std::string> Open();  // in cluster mode, reads nodes.conf; returns the error if it failed
-  // First claims the slots that have loaded keys but no owner, if this node is a primary. Then listens on the cluster
-  // bus, and takes the role that nodes.conf names. The next tick connects to the other nodes. Returns the reason if the
-  // bus cannot listen. Does nothing without cluster mode. Requires: the data was loaded.
-  std::optional<std::string> Start();  // joins the bus with the role in nodes.conf; returns the error if it failed
+  // Calls ReadNodesFile, and then OpenWith with the text of the file. Does nothing without cluster mode.
+  std::optional<std::string> Open();  // makes the node from nodes.conf; returns the error if it failed
+  // A primary first claims the slots that have loaded keys but no owner. The next tick connects to the other nodes.
+  // Does nothing without cluster mode. Requires: the data was loaded.
+  std::optional<std::string> Start();  // listens on the bus, in the role of nodes.conf; returns the error
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 
@@ -62,8 +59,8 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
   void ClaimSlotsOfLoadedKeys();     // claims slots with loaded keys and no owner; imports those of others
   void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
-  // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and
-  // tells the clients. As in Redis, the clients must subscribe again.
+  // Tells the clients by `sunsubscribe`; they must subscribe again, as in Redis. This also happens if the new owner is
+  // in the same shard.
   void DropLostShardChannels();  // ends SSUBSCRIBE subscriptions in slots whose owner has changed
 
   const Services& services_;    // the other parts of this server

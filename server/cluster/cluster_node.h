@@ -28,7 +28,7 @@ struct NodeAddress {  // where a node listens; a port is 0 if there is none
 // Family of the address from which a client connects.
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
-struct ClusterNode {      // what this server knows of one node of the cluster, itself included
+struct ClusterNode {      // what this server knows of one node, perhaps itself
   struct FailureReport {  // one primary has reported that it does not reach the node
     NodeId reporter;      // the primary that does not reach the node
     int64_t at_ms;        // when the primary last reported it (Unix time)
@@ -77,7 +77,8 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
-  // Returns the number of this primary's replicas that may replace it, without counting `one`.
+  // Counts the replicas of this primary without `one`, without failed ones, and without those with the flag
+  // "nofailover".
   int OtherElectableReplicaCount(const ClusterNode& one) const {  // how many other replicas may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {

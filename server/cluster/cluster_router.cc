@@ -18,9 +18,9 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Errors for a request of a node that sends slots to this node (CLUSTER MIGRATESLOTS). Requests of such a node are
-// applied without the usual checks, like those of a primary. So a request is refused if it does not name the keys that
-// it changes.
+// Errors for a node that sends slots to this node (CLUSTER MIGRATESLOTS). The usual checks do not apply to its
+// requests, as for a primary. Instead, the keys of each request must be in the slots that it sends. So a request that
+// does not name its keys is refused.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -36,9 +36,8 @@ bool IsAsking(const Request& request) {
   return request.command->Is(kAsking) || request.session.cluster_options.asking != ClientClusterState::Asking::kNo;
 }
 
-// Advances the state of ASKING, which applies to the client's next request and to the script that the request runs. If
-// the request is MULTI, ASKING applies to the whole transaction. A blocked request that runs again does not count as
-// another request.
+// Called for each new request of the client: ASKING applies only to the request after it, and to the script that this
+// request runs. If that request is MULTI, ASKING applies to the whole transaction.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_options.asking;
@@ -72,8 +71,8 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
     ++(Exists(requested_keys.db, key) ? requested_keys.existing_count : requested_keys.missing_count);
 }
 
-// Returns the number of the database that is selected after the command. A SELECT in a transaction changes the database
-// of the queued commands after it.
+// Returns the number of the database that is selected after the command. For EXEC, this finds the database of the
+// commands that are queued after a SELECT.
 int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
   if (!command.Spec().selects_database || arguments.size() < 2) return db;
   const auto number = ParseInteger(arguments[1]);
@@ -191,7 +190,7 @@ std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
       throw Refusal{kDownInScript};
     case Verdict::kDownForWrites:
       throw Refusal{kDownForWritesInScript};
-    default:  // Redis: also for keys of different slots in one command
+    default:  // as in Redis, also for keys in different slots (kCross)
       throw Refusal{kElsewhereInScript};
   }
 }

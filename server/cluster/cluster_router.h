@@ -39,7 +39,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   static int PortFor(const Session& session, const ClusterNode& node);  // `node`'s port for this client: TCP or TLS
 
  private:
-  struct RequestedKeys {  // the keys of one request, or of a transaction: their slot, and what else matters for routing
+  struct RequestedKeys {  // the keys of one request or transaction: their slot, and whether they exist
     int db = 0;
     int slot = -1;                     // the slot of the first key or channel; -1: none
     Bytes first_key = {};              // the first key or channel of the request
@@ -48,7 +48,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
-    const SlotSet* imports = nullptr;  // slots that this session, a node, sends here; null: an ordinary client
+    const SlotSet* imports = nullptr;  // slots that this session's node sends to this node; null: an ordinary client
     bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
@@ -70,9 +70,9 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                       std::span<const Bytes> arguments) const;
   Verdict DecideWhileDown(const Request& request,  // whether the request is still served while cluster_state is fail
                           const RequestedKeys& requested_keys) const;
-  // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
-  // treated like one for any other slot.
-  std::optional<Route> DecideForMovingSlot(const Request& request,  // for slots being moved; nothing: as any other slot
+  // For a slot that migrates or is imported: decides between this node, ASK and TRYAGAIN. Returns nothing if the owner
+  // of the slot decides, as for any other slot.
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nothing: as for any other slot
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED
 

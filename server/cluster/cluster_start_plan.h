@@ -1,6 +1,6 @@
-// ClusterStartPlan: makes the texts of nodes.conf for all nodes of a cluster that start together in one process. So the
-// nodes need not find each other. For a new cluster, the texts also define the slots, roles and epochs. For an existing
-// cluster, they are the texts of the nodes' files, with the addresses that the nodes have now.
+// ClusterStartPlan: makes the text of nodes.conf for each node of a cluster whose nodes start together in one process.
+// So the nodes need not find each other. For a new cluster, the texts define slots, roles and epochs. For an existing
+// cluster, each text is the node's own file with the addresses that the nodes have now.
 #pragma once
 
 #include <string>

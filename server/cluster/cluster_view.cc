@@ -97,7 +97,8 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
     lost_slots_.Add(slot);
   }
   if (owner != nullptr) {
-    // If the cluster has replicas, a primary that gets its first slots is marked as one that must have a replica.
+    // If the cluster has replicas, a primary that gets its first slots should have one too: this flag lets a replica of
+    // another primary move to it.
     if (owner->slot_count == 0 && HasReplicas()) owner->Set(kNodeMigrateTo);
     ++owner->slot_count;
   }

@@ -57,9 +57,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that the node owns
-  // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if the
-  // node owns the same number of slots.
-  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // the node owns these slots and no others
+  // Cost: O(kSlotCount / 64), plus O(slots.Count()) if the node owns as many slots as `slots` has.
+  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // true: owns these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
   // Maps each moving slot to the other node of the move: to the target of a migration, or to the source of an import.
   using Moves = std::map<int, ClusterNode*>;
@@ -80,12 +79,12 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
     migrating_.clear();
     importing_.clear();
   }
-  SlotSet disclaimed_slots;  // slots that their owner no longer claims, so any node may claim them
+  SlotSet disclaimed_slots;  // slots that their owner no longer claims: a claim of any epoch wins
 
   // --- Epochs.
 
   uint64_t current_epoch = 0;     // the largest epoch of the cluster that this node knows
-  uint64_t last_vote_epoch = 0;   // the epoch in which this node last voted
+  uint64_t last_vote_epoch = 0;   // epoch of this node's last vote in an election
   uint64_t LargestEpoch() const;  // the largest of current_epoch and the config epochs of all nodes
 
   // --- Derived state.
@@ -96,8 +95,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }  // how many votes of primaries with slots are a majority
 
-  // --- Requests of this object's users: to save nodes.conf, and to decide on cluster_state again. Each Take… function
-  // returns and clears a request.
+  // --- Requests by callers to save nodes.conf, or to decide cluster_state again. Each Take… function returns the
+  // request and clears it.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kLater: synced a second after the save; kNow: synced immediately
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks for a save of nodes.conf soon

@@ -13,7 +13,8 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// A longer time between two ticks: this process stood still, or is slow. With so many ticks in a row it is slow.
+// A tick that comes more than kMaxTickGapMs after the one before is late: this process stood still, or is always slow.
+// After kTicksOfSlowProcess ticks with enough votes it counts as always slow.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 
@@ -25,7 +26,7 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
-  // If a manual failover still waits for an answer of the failed primary, this replica may nevertheless begin an
+  // The primary may fail during a manual failover, before it has answered. This replica then begins an ordinary
   // election.
   return me.primary->Is(kNodeFail) && !parts_.core.settings.cluster_replica_no_failover;
 }
@@ -36,8 +37,7 @@ bool Election::IsDataTooOld() const {
   if (settings.cluster_replica_validity_factor == 0 || is_ordered) return false;
   const std::optional<int64_t> linked_ms = parts_.core.host.DataAgeMs();
   if (!linked_ms) return true;
-  // The failure of a primary is noticed only after a node timeout. The data of its replicas becomes older by this time,
-  // which does not count.
+  // Does not count the time before the failure was noticed, which is one node timeout.
   const int64_t age_ms = std::max<int64_t>(*linked_ms - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
@@ -56,7 +56,7 @@ int Election::Rank() const {
 }
 
 void Election::Continue() {
-  // A promotion would have to wait for the end of the task, which may remove the data.
+  // Waits until the load or script has ended: a load may replace the data with which this replica would win.
   if (parts_.core.host.IsInLongTask()) return;
   DropRequestOfPrimaryIfUnfit();
   if (!IsElectionNeeded()) return;
@@ -72,7 +72,8 @@ void Election::Continue() {
   LogObstacle(Obstacle::kVotes);
 }
 
-// A primary that stops asks one replica. The request may be late: other replicas may have more data by now.
+// Ends a failover that the primary requested (SHUTDOWN FAILOVER) if another replica has more data, or the data here is
+// too old. This can happen if the request was delayed.
 void Election::DropRequestOfPrimaryIfUnfit() {
   if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
   if (parts_.core.view.me().primary != nullptr && HasDataOfPrimary()) return;
@@ -81,9 +82,9 @@ void Election::DropRequestOfPrimaryIfUnfit() {
   parts_.manual_failover.Reset();
 }
 
-// Wins at the second tick at which there are enough votes. Votes may have been given long ago, if this process stood
-// still. Between the two ticks it reads what has arrived meanwhile: that the primary is back, for example. A tick after
-// a standstill may come before anything is read, so it does not count, unless all ticks are so late.
+// Wins at the second tick with enough votes. If this process stood still, the votes may be old, and the primary may be
+// back. Between two ticks, this process reads the packets that tell so. A late tick may come before these packets are
+// read, so it does not suffice. But after kTicksOfSlowProcess ticks this replica wins even if all of them were late.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
   const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;
@@ -106,7 +107,7 @@ void Election::ScheduleVoteRequest() {
   }
   parts_.core.log.Notice(StrCat("Start of election delayed for ", vote_request_at_ms_ - now_ms, " milliseconds (rank #",
                                 rank_, ", offset ", parts_.core.host.Offset(), ")."));
-  parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know this node's offset
+  parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // tells the other replicas this node's offset
   if (is_manual) Continue();
 }
 
@@ -166,7 +167,7 @@ void Election::TakeOver() {
   vote_request_at_ms_ = 0;
   has_requested_votes_ = false;
   parts_.manual_failover.Reset();
-  parts_.gossip.BroadcastPong(Gossip::To::kAll);  // other nodes need not wait for the next PING
+  parts_.gossip.BroadcastPong(Gossip::To::kAll);  // tells all nodes now, before the next PING
 }
 
 void Election::LogObstacle(Obstacle obstacle) {

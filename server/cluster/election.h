@@ -34,28 +34,27 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Takes the next step of an election, if one is needed. Called by the timer.
   void Continue();  // if an election is needed: schedules, requests votes, or wins
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
-  // Promotes this replica, which takes the slots of its primary. Does not check votes. Does nothing on a primary. Logs
-  // a warning if this replica does not have all data.
+  // Does not check votes. Does nothing on a primary. Logs a warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Returns whether this replica has the data that its primary had lately: it has been linked since its start, not too
-  // long ago, and no other replica is known to have more.
+  // Returns true if this replica's data is complete and not too old (cluster-replica-validity-factor), came from the
+  // primary since the start of the process, and no other replica has reported a larger offset.
   bool HasDataOfPrimary() const;              // true: this replica can replace its primary without an election
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
-  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // if a primary with slots: may vote
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // a primary with slots may vote
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
-  bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
+  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover asks for votes
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when to request votes; sends the other replicas this replica's offset
-  // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
+  // Returns how many other replicas of the same primary have a larger offset. Ignores replicas with the flag
   // "nofailover".
   int Rank() const;
-  void UpdateRankAndDelay();            // waits longer for the vote request if more replicas have more data now
+  void UpdateRankAndDelay();            // delays the vote request if more replicas have more data now
   void RequestVotes();                  // asks all nodes for votes, in a new epoch; only primaries vote
-  void WinIfStillNeeded();              // called by each tick at which there are enough votes
+  void WinIfStillNeeded();              // called at each tick with enough votes; wins at the second one
   void Win();                           // promotes this replica in the epoch of the votes
   void DropRequestOfPrimaryIfUnfit();   // ends a failover that the primary requested, if this replica is not fit
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
@@ -68,7 +67,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   bool has_requested_votes_ = false;  // votes were requested in this election
   std::set<NodeId> voters_;           // primaries that have voted for this node in this election
   int majority_ticks_ = 0;            // ticks of this election at which there were enough votes
-  int64_t majority_at_ms_ = 0;        // when the last of these ticks was (Unix time)
+  int64_t majority_at_ms_ = 0;        // when the last tick with enough votes was (Unix time)
   int rank_ = 0;                      // how many other replicas have more data
   uint64_t epoch_ = 0;                // epoch of the last vote request
   Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged

@@ -24,10 +24,10 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
                              const ClusterNode& reporter);
   int CountReports(ClusterNode& node);  // number of recent reports that the node is down; removes expired reports
 
-  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent since an unanswered PING; counts PFAIL
-  // Called when the node has answered. Clears PFAIL. Clears FAIL, unless the node is a primary with slots that became
-  // FAIL less than two node timeouts ago, because a replica may just replace that primary.
-  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; clears FAIL, at a primary with slots only later
+  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent for a node timeout; counts PFAIL nodes
+  // Called when the node has answered a PING. Clears PFAIL. Clears FAIL too; on a primary with slots only two node
+  // timeouts after it failed, because a replica may be replacing it.
+  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL, and FAIL if no replica takes over
   void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // handles a FAIL packet: marks node `id` FAIL
   int pfail_count() const { return pfail_count_; }  // how many nodes the last round of the timer found PFAIL
   void ResetPfailCount() { pfail_count_ = 0; }      // sets pfail_count to 0, at the start of a round

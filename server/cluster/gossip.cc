@@ -18,9 +18,9 @@ constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
-constexpr int kMaxHandshakes = 1000;  // maximum that other nodes may cause
-// Limits for what other nodes can make this node do: add nodes, and forget ids of nodes. Commands of an operator may
-// exceed these limits.
+constexpr int kMaxHandshakes = 1000;  // maximum of handshakes after MEET packets
+// Maximum number of nodes that this node adds, and of ids that it ignores, because of packets of other nodes. CLUSTER
+// MEET and FORGET of an operator may exceed it.
 constexpr size_t kMaxNodes = 10'000;
 constexpr size_t kMaxForgotten = 1000;
 
@@ -202,8 +202,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // If the sender has received a PONG from `node` later than this node has, this node takes over the time of that PONG.
-  // So this node sends its next PING to `node` later.
+  // If no node reports `node` as down and no PING to it is pending, a later PONG time that the sender reports counts as
+  // one of this node (unless it is in the future). This saves a PING.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
@@ -254,8 +254,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
   if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
-    // Joins the primary's shard, if this node has begun to follow the primary before the primary had announced the
-    // shard. If a primary moves to another shard later, this node stays in the old shard, to which its data belongs.
+    // If this node began to follow the primary before it knew the primary's shard, joins that shard now. If the primary
+    // changes its shard later, this node stays in the old shard, to which its data belongs.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();
     view.RequestSave();

@@ -24,9 +24,9 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET; not if 1000 handshakes are under way
-  // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
-  // handshake with this address is under way.
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET packet; does nothing during 1000 handshakes
+  // Adds the node at this address with a random id, because its id is not known yet. Returns null if a handshake with
+  // this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address,  // adds the unknown node; null: a handshake is under way
                               uint16_t more_flags);
   void EndLateHandshakes();  // removes nodes whose handshake takes too long, and expired forgotten ids

@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-// The primary keeps writes paused for this long after the replica's time for the failover has ended. So the primary
-// learns of a late victory of the replica before it acknowledges writes again.
+// The failover ends this much later on the primary than on the replica. If the replica wins at the last moment, the
+// primary learns of it before it resumes writes.
 constexpr int64_t kLongerPauseMs = 500;
 
 }  // namespace
@@ -20,7 +20,7 @@ void ManualFailover::Start(Mode mode) {
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
     is_request_ = true;
-    // Answers on the old connection may be from before the request. The next tick connects again.
+    // A PONG on the old connection may have been sent before the primary stopped. The next tick opens a new connection.
     parts_.bus.DropOutboundLink(*primary);
     primary->ping_sent_ms = 0;
     return;
@@ -36,17 +36,15 @@ void ManualFailover::ReceivePong(const ClusterNode& sender) {
   Reset();
 }
 
-// A primary that is silent may only be slow. Once it counts as failed, the election needs no request.
+// Silence is not enough, because a silent primary may only be slow. If it becomes FAIL, an ordinary election begins.
 bool ManualFailover::IsPrimaryGone() const {
   const ClusterNode* const primary = parts_.core.view.me().primary;
-  // The bus sets ping_sent_ms when it cannot connect, and when it has connected and sent a PING. It connects again at
-  // each tick.
+  // ping_sent_ms is not 0 if the last attempt to connect failed, or if a PING was sent and not answered.
   return primary != nullptr && primary->ping_sent_ms != 0 &&
          (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }
 
-// Pauses writes only after a running script has ended, because the offset does not count the script's writes until
-// then.
+// Waits until a running script has ended, because only then does the replication offset count the script's writes.
 void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
   parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
     if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);
@@ -89,9 +87,8 @@ void ManualFailover::Continue() {
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
 }
 
-// Votes can arrive long after they were requested: after this process stood still, or while a slow script delays the
-// timer. So this function also checks the time, that the link to the primary did not end, and that the primary has
-// written nothing since it paused.
+// Also checked when votes arrive, which can be late. By then the failover may have timed out, the link to the primary
+// may have ended, or the primary may have resumed writes.
 bool ManualFailover::CanStartElection() const {
   if (!IsUnderWay() || !can_start_election_ || parts_.core.NowMs() > until_ms_) return false;
   return primary_offset_ == -1 || (parts_.core.host.IsLinked() && parts_.core.host.Offset() == primary_offset_);

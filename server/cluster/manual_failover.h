@@ -3,9 +3,9 @@
 //   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
 //   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
-// A primary that stops (SHUTDOWN FAILOVER) asks for a failover in its stream. This request may be late: the replica may
-// have stood still, and the primary may have started again and acknowledged writes. So the replica first tries to
-// connect to the primary:
+// A primary that stops (SHUTDOWN FAILOVER) requests a failover in its replication stream. If the replica reads this
+// request late, the primary may have started again and acknowledged writes. So the replica first tries to connect to
+// the primary:
 //
 //   replica  new connection, PING ──►  primary   answers: there is no failover
 //                                                is not reached: the replica requests votes, if it has the most data
@@ -37,20 +37,19 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART: pauses writes for this node's replica
   void ReceivePrimaryOffset(const PacketHeader& header);  // notes the offset at which this replica's primary has paused
-  void ReceivePong(const ClusterNode& sender);  // a PING of this node was answered: its primary may not be gone
-  void Reset();                                 // ends the failover and its pause of writes, on either side
+  void ReceivePong(const ClusterNode& sender);            // a PONG of the primary ends a kIfPrimaryIsGone failover
+  void Reset();                                           // ends the failover and its pause of writes, on either side
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
   // has reached the offset at which its primary paused, or knows that its primary is gone.
-  void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
+  void Continue();  // allows the election once the data is complete; ends a late failover
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // Returns whether the primary has requested the failover (SHUTDOWN FAILOVER), and not an operator. No other replica
-  // may then have more data.
+  // True for kIfPrimaryIsGone (SHUTDOWN FAILOVER). The failover then ends if another replica has more data.
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
-  // Returns whether the election can start, or continue. The timeout must not be over. After CLUSTER FAILOVER without
-  // an option, this replica must also be linked to its paused primary, and have all that it sent.
+  // False after the timeout. For kAsk, this replica must also be linked to its paused primary, and have its whole
+  // stream.
   bool CanStartElection() const;  // this replica may request and count votes now
-  // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
+  // The caller then pings `replica`, because the packet tells it the offset of this primary.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`
     return IsUnderWay() && replica.id == replica_;
   }

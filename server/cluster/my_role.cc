@@ -6,9 +6,8 @@ void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
   // The data here belongs to the new primary's history only if this node is a replica in the same shard. (A primary
-  // that loses its slots may have diverged from the node that takes them.) The shard id alone does not suffice, because
-  // two primaries may have the same shard id: while the old primary works and has slots, the new primary may have other
-  // keys.
+  // that loses its slots may have diverged from the node that takes them.) Two primaries may have the same shard id. So
+  // while the old primary works and has slots, the new primary may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
@@ -24,8 +23,8 @@ void MyRole::Follow(ClusterNode& primary) {
   ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
 
-// Also leaves the former primary if the address of the new one is not known. Otherwise this node would keep receiving
-// data that is not the new primary's, and would count as a replica with all data of the new primary.
+// If the new primary's address is not known, this node still stops following the former primary. Otherwise it would
+// receive the former primary's data, and count as a replica with all data of the new one.
 void MyRole::ConnectToPrimary(History::Owner owner) {
   const ClusterNode& primary = *core_.view.me().primary;
   if (!primary.HasAddress()) return core_.host.Follow("", 0, owner);

@@ -86,7 +86,7 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A parsed line of nodes.conf. Ids of other nodes are not looked up yet, because the lines of these nodes may come
+// A parsed line of nodes.conf. Its primary and slot moves are still ids, because the lines of those nodes may come
 // later.
 struct Line {
   NodeId id;

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kOrphanedMs = 5000;  // a primary's lost replica may return in this time
+constexpr int64_t kOrphanedMs = 5000;  // how long an orphaned primary waits for its own replicas
 
 }  // namespace
 
@@ -15,8 +15,8 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicaCount() == 0;
 }
 
-// Unlike Redis, counts only replicas that may replace the primary. Redis counts every working replica, so the last
-// replica that may replace the primary could leave.
+// Unlike Redis, does not count replicas with the flag "nofailover". Redis counts them, so the last replica that may
+// replace the primary could leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
   return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }

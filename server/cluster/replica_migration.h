@@ -17,15 +17,14 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // Moves this replica to a primary without replicas, if this replica is the one that must move
-  // (cluster-allow-replica-migration). Called by the timer. Cost: O(nodes).
-  void Continue();  // called by the timer: moves this replica to a primary without replicas, if it must move
+  // Does nothing unless cluster-allow-replica-migration is on. Called by the timer. Cost: O(nodes).
+  void Continue();  // if it is this replica's turn: moves it to a primary that lost its replicas
 
  private:
   static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost its working replicas
-  // Returns whether the primary, without `replica`, still has enough replicas that may replace it
-  // (cluster-migration-barrier).
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` has enough others
+  // Returns whether the primary, without `replica`, keeps at least cluster-migration-barrier replicas that may replace
+  // it.
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` keeps enough replicas
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
   // any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move

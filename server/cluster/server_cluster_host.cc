@@ -58,9 +58,9 @@ Result<std::string, std::string> ServerClusterHost::OpenNodesFile() {
   return std::move(text).value();
 }
 
-// Replaces nodes.conf. The lock belongs to the file that is replaced, so the new file is locked before the rename. The
-// content of the new file is synced before the rename. So a crash of the machine leaves the former or the new file, and
-// never an empty one. With an empty file, the node would get another id.
+// Replaces nodes.conf by a new file, which is synced and locked before the rename. So no other process can lock
+// nodes.conf in between, and a crash of the machine leaves the old or the new file, never an empty one. With an empty
+// file, the node would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";

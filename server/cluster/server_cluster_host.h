@@ -17,7 +17,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
-  // Opens (or creates) and locks nodes.conf. Returns the content, which is empty for a new file. Fails with the reason.
+  // Creates nodes.conf if there is none; the content is then empty.
   Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
@@ -41,9 +41,8 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   bool Save(const ClusterView& view, Durably durably) override;        // writes nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: syncs the folder of nodes.conf a second after a save that was not synced
-  // Returns whether the topology has changed since the last call. If so, blocked clients may now wait for keys that
-  // another node serves.
-  bool TakeTopologyChange() {  // whether slots or cluster_state may have changed since the last call
+  // If true, blocked clients may wait for keys that another node serves now.
+  bool TakeTopologyChange() {  // true: OnTopologyChanged was called; clears it
     return std::exchange(has_topology_changed_, false);
   }
 

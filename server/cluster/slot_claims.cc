@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // While an operator imports the slot into this node, the source stays the owner until CLUSTER SETSLOT ends the
-  // import. But a replica of the source may replace the source.
+  // While this node imports the slot (CLUSTER SETSLOT IMPORTING), only nodes in the source's shard may take it, such as
+  // a replica that replaces the source.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;
@@ -59,8 +59,8 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
   });
   UpdateDisclaimedSlots(claimant, claimed);
   // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the
-  // claimant. Without cluster-allow-replica-migration, this node does so only if the claimant has no other slots,
-  // because the claimant has then replaced the primary. In this way a failed primary returns to its shard as a replica.
+  // claimant: in this way a failed primary returns to its shard as a replica. Without cluster-allow-replica-migration,
+  // the claimant must have no other slots, because then it has replaced the primary.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

@@ -80,8 +80,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   ++queued_commands_.count;
 }
 
-// Called first for each command of a transaction or script, and then for EXEC or EVAL, with the time and the reply of
-// all these commands.
+// For a transaction or script, called for each of its commands, and last for EXEC or EVAL itself, whose time and reply
+// include its commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {

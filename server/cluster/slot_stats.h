@@ -1,7 +1,6 @@
 // SlotStats: the counters of CLUSTER SLOT-STATS. SlotStats observes calls and the replication stream only while
-// cluster-slot-stats-enabled is on, and costs nothing otherwise. A call counts for the slot of its keys. A transaction
-// or script counts as one call with all commands that it ran. If the keys are in several slots, the call counts for no
-// slot.
+// cluster-slot-stats-enabled is on, and costs nothing otherwise. A call counts for the slot of its keys, or for no slot
+// if they are in several. A transaction or script counts as one call, together with the commands that it ran.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
 
   uint64_t Count() const { return count_; }  // number of counted requests since this counter was created
 
-  void OnCall(const FinishedCall& call) override;    // counts a request that has run (no command of EXEC or a script)
+  void OnCall(const FinishedCall& call) override;    // counts a request that has run; not commands in EXEC or scripts
   void OnRefusal(const RefusedCall& call) override;  // counts a request that was refused without running
   void OnWait(const WaitingCall& call) override { Note(call.session, &call.command); }    // counts a blocked request
   void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }  // counts a queued request
@@ -69,7 +69,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   // the client. Requires: the condition is not met now.
   void RegisterWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
                     Condition condition, int64_t timeout_ms);
-  std::optional<ConditionState> Take(const Session& session);  // removes the wait; returns its result, null: not ended
+  std::optional<ConditionState> Take(const Session& session);  // forgets the wait; returns its result; null: not ended
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
   std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the counter that all current waits share

@@ -44,12 +44,10 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // The latest Unix time in ms that the clock may show. Up to this time, stream IDs, dates in INFO and sums of
-  // deadlines stay far from their limits.
+  // Up to this time, stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
-  // The latest monotonic time in ms to which a jump may move the clock. kMaxWallMs does not limit this time, because
-  // wall time may be set back and advanced again.
-  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // latest monotonic time of the clock
+  // kMaxWallMs does not bound the monotonic time, because the wall time can be set back and advanced again.
+  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // latest monotonic time after a jump
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -61,12 +59,12 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether the clock can be moved. If not, no other function except EndTurn may be called.
+  // If false, no function of this class except EndTurn may be called.
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
     int64_t wall_ms;   // when the event is due (Unix time)
-    int64_t in_ms;     // time until the event; for the result of a jump, from before the jump
+    int64_t in_ms;     // ms until the event; in the result of a jump: from the time before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
   // Returns the next event that will become due, even after kMaxWallMs. Cost: O(n) for n keys and fields with
@@ -106,7 +104,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     bool is_too_far = false;                          // the clock did not jump, because its limits would be exceeded
     std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
-  bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
+  bool MayJump(int64_t elapsed_ms) const;  // true: the jump keeps within kMaxWallMs and kMaxMonotonicMs
   // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that they are called in a turn of
   // the event loop of this server.
   JumpResult JumpNow(int64_t elapsed_ms);     // advances the clock by this duration, serving all events on the way
@@ -126,7 +124,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     JumpResult result = {};  // result of the jump, valid when it has ended
   };
 
-  // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).
+  // Moves the clock forward by `elapsed_ms`, and stops at each event that becomes due, to serve it. Requires:
+  // MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none within the limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event, and returns the event

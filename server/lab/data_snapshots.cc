@@ -56,8 +56,8 @@ void Put(Database& database, const std::string& key, OldValue old_value) {
 
 }  // namespace
 
-// What a snapshot stores about one database. Snapshot::parts is ordered by the present indexes of the databases, which
-// SWAPDB may have changed since the snapshot.
+// What a snapshot stores about one database. The index of a Part in Snapshot::parts is the present index of the
+// database, which SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
   int db_at_save;                   // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`

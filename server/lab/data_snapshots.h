@@ -42,7 +42,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   // snapshot). Requires: !IsLost.
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
-  static bool IsLost(const Snapshot& snapshot);  // true: a full sync or a loaded file replaced data; no Restore
+  static bool IsLost(const Snapshot& snapshot);  // true: a full sync or a loaded file has replaced all data since
   static size_t StoredValueCount(const Snapshot& snapshot);  // number of keys whose old state the snapshot stores
   size_t KeyCount(const Snapshot& snapshot) const;  // number of keys at the time of the snapshot. Requires: !IsLost
 

@@ -22,11 +22,11 @@ namespace respite {
 
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
-// Returns the format for a file name extension without its dot, such as "json", in upper or lower case.
+// `name`: an extension of a file name without its dot, in upper or lower case.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format of the extension "json", "rdb" …; nullopt: unknown
 
-// Parses a fixture. Fails with the reason, and usually the position, if the text is malformed. Requires: the format is
-// kResp, kRedis or kJson.
+// Fails with the reason, and usually the position, if the text is malformed. Requires: the format is kResp, kRedis or
+// kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses a fixture in .resp, .redis or .json
 Result<Fixture> ReadRedisFixture(Bytes text);  // parses a fixture: one request per line, as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);   // parses a fixture: RESP arrays of bulk strings

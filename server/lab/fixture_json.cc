@@ -24,7 +24,7 @@ struct Problem {
   std::string text;
 };
 
-// Throws a Problem if a name occurs twice in a JSON object. The parser would silently keep only the last value.
+// Throws a Problem if a name occurs twice in a JSON object, because the parser would silently keep only the last value.
 class RepeatedNames {
  public:
   void OnEvent(Json::parse_event_t event, const Json& parsed) {
@@ -261,8 +261,8 @@ void Reader::AddVectorSet(const Json& value) {
   }
 }
 
-// Returns the parser's error without what precedes the position: "[json.exception.parse_error.101] parse error at line
-// 2, column 3: …" becomes "line 2, column 3: …".
+// Returns the parser's error text from the position on: "[json.exception.parse_error.101] parse error at line 2, column
+// 3: …" becomes "line 2, column 3: …".
 std::string ReasonOf(const Json::exception& error) {
   std::string text = error.what();
   const size_t place = text.find("line ");

@@ -54,8 +54,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. While
-  // an append-only file is loaded, they are not removed, because the file contains the commands that remove them.
+  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. For
+  // an append-only file they are not, because the file contains the commands that remove them.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 

@@ -19,12 +19,12 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   // For a move of kind kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other
   // moves, and if the clocks cannot reach this event or there is none.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks that the constructor got. The caller calls Do for each of these clocks. Requires:
-  // IsPossible, and the requirements of ClockControl::JumpNow.
+  // Must be called once for each clock that the constructor got. Requires: IsPossible, and the requirements of
+  // ClockControl::JumpNow.
   void Do(ClockControl& clock) const;  // moves one of the clocks
 
  private:
-  ClockMove move_;           // the requested change
+  ClockMove move_;           // the requested move of the clocks
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the Unix time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: how much time passes on all clocks
   bool is_possible_ = true;  // the move keeps within the limits of all clocks, or is kNext

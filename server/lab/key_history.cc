@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// Returns how a lock ends when this keyspace event happens to the lock's key. Returns kHeld if the lock continues.
+// Returns how a lock ends by this keyspace event of its key; kHeld: the event does not end the lock.
 LockRecord::End EndBy(Bytes event) {
   using End = LockRecord::End;
   if (event == "expired") return End::kExpired;

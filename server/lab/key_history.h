@@ -59,23 +59,23 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
-  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call; kMissed: SET NX found the key existing
+  enum class Step : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: SET NX found the key
 
-  // Records a call of `client` that has ended: the lock that the call has acquired, and who ended the locks that the
-  // call released. `at.next_seq` is the number of the call's journal entry.
-  Step RecordCall(const FinishedCall& call,  // records the lock that a call acquired, and who released a lock
+  // Called after a command of `client` has run. If the command has created a lock (a key, see the top of this file),
+  // records the lock and returns kTook. If it has ended locks, records `client` as their ended_by. Returns kMissed if
+  // SET NX found the key. `at.next_seq`: number of the command's journal entry.
+  Step RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
                   const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
+  void ForgetUnrecordedCall();  // instead of RecordCall, for a command that the journal omits
 
-  // Handles a keyspace event: records an expired key, and ends or prolongs a lock. Cost: O(log locks) if any lock is
-  // held, otherwise O(1).
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may record an expiry or end a lock
+  // Records an expired key. Ends or prolongs the lock of the key, if any. Cost: O(log locks) if any lock is held,
+  // otherwise O(1).
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // handles a keyspace event
   void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  // Drops the records that ended before this entry of the journal, oldest first. Among the locks, stops at the first
-  // that is still held.
+  // Drops the oldest records first. Stops at the first lock that is still held, or that ended later.
   void DropBefore(uint64_t first_seq);  // drops records that ended before the journal entry with this number
   void DropEnded();                     // drops all expired keys and all ended locks; keeps the locks that are held
   void Clear();                         // drops all records of keys and locks
@@ -127,7 +127,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held, by key
   std::vector<uint64_t> just_ended_;              // numbers of the locks that ended since the last recorded call
   Key created_key_;                               // last key that the running call has created
-  bool has_created_key_ = false;                  // the running call has created a key
+  bool has_created_key_ = false;                  // true: created_key_ is valid
   LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock
   bool has_possible_lock_ = false;                // possible_lock_ is valid: the running script has created such a hash
 };

@@ -29,8 +29,8 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// Returns with how many plain arguments the syntax of a command begins. A plain argument is always present, single, and
-// without token. SET has 2: the key and the value.
+// Returns the number of plain arguments at the beginning of a command's syntax: those that are always present, single,
+// and without token. SET has 2: the key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {

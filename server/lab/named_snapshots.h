@@ -1,6 +1,6 @@
 // NamedSnapshots: TEST SNAPSHOT. A snapshot is the state of a server at one moment: data, functions, scripts, users,
 // directives and clock. Connections do not belong to a snapshot. Restoring a snapshot notifies clients of changed keys.
-// If the users differ, the clients that ACL LOAD would disconnect are disconnected, otherwise none.
+// If the ACL users have changed, disconnects the clients that ACL LOAD would disconnect.
 #pragma once
 
 #include <cstdint>
@@ -75,16 +75,16 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
                                     FunctionLibraries& functions) const;
 
-  // Returns the store of snapshots for callers that need a snapshot of the data only, without a name.
+  // For callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only
   struct Programs {                        // all scripts and functions of a server
     std::vector<std::string> scripts;      // texts of the cached scripts, sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
-  // Removes the scripts and functions that were added since, and loads functions that were removed since. Does not
-  // compile scripts that were removed since.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // gives scripts and functions their former state
+  // `programs`: an earlier result of CurrentPrograms. Removes scripts and functions that were added after it, and loads
+  // functions that were removed. Does not compile scripts that were removed.
+  void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
@@ -111,8 +111,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  // Loads libraries without a change of the present ones. Throws a Refusal if one cannot be loaded.
-  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the present libraries have these codes
+  // Loads the libraries, but does not install them: see ReplaceFunctions. Throws a Refusal if one cannot be loaded.
+  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the present libraries have these source texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;

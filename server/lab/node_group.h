@@ -27,7 +27,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     bool is_alive;  // the node runs; false: the node was killed
     Role role;
   };
-  // An operation that takes some time. The operation has succeeded when all live nodes know the result.
+  // A task has succeeded when all live nodes know the result.
   struct Task {  // an operation of TEST CLUSTER that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
     size_t member = 0;                                   // index of the node in List(), for all kinds except kClock
@@ -49,7 +49,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     uint64_t client;                                      // ID of the client on that node
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; or error
+  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; null: ok
   virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: none yet
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A

@@ -34,8 +34,7 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
 class TextStart {  // the first eight bytes of a text in one machine word, to compare beginnings fast
  public:
   explicit TextStart(Bytes text);
-  // Returns false if the text of this object certainly does not begin with the text of `beginning`. Compares only the
-  // first bytes.
+  // Compares only the first eight bytes. If true, the whole texts must be compared.
   bool MayBeginWith(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
     return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
   }
@@ -72,15 +71,15 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   uint32_t category = 0;               // the command must be in this AclCategory (one bit); 0: any category
   std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;                 // conditions for the client
-  std::optional<bool> is_in_script;    // SCRIPT: whether a script must run the request; nullopt: either
-  // The condition TRANSACTION. Without this condition, a fault rule matches a request after MULTI when the request is
-  // queued, and not again when EXEC runs it. With this condition, no request matches when it is queued.
-  std::optional<bool> is_in_transaction;  // whether EXEC must run the request; nullopt: not required
+  std::optional<bool> is_in_script;    // SCRIPT YES or NO: run by a script, or not; nullopt: not given
+  // The condition TRANSACTION. YES: only requests that EXEC runs, directly or in a script, at the moment when they run.
+  // NO: only requests outside transactions. Not given: a fault rule matches a request after MULTI once, when it is
+  // queued, and not again when EXEC runs it.
+  std::optional<bool> is_in_transaction;  // TRANSACTION YES or NO; nullopt: not given
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // false: no unknown command can match
-  // What Matches needs to know about a request. Requires: MayMatch was true for the request's command, or
-  // MayMatchUnknown for an unknown command.
+  // Requires: MayMatch was true for the request's command, or MayMatchUnknown for an unknown command.
   struct Facts {                       // what Matches needs to know of one request
     ClientView client;                 // the client that sent the request
     int db;                            // database of the request

@@ -84,8 +84,8 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // A request that EXEC has run counts as sent by its client. So a filter without the condition TRANSACTION also
-  // matches it.
+  // Treats a request that EXEC has run like one that its client has sent. So a filter without the condition TRANSACTION
+  // matches it too.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -257,8 +257,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Passes the event to keys_, with the time of Moment(): when the latest command began or ended. A key may also expire
-// long after that command. So for the event "expired" the time is read from the clock.
+// Passes the event to keys_, with the time at which the latest command began or ended (Moment). Only for "expired",
+// reads the time from the clock, because a key may expire long after that command.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -332,7 +332,7 @@ void RequestJournal::OnQueued(const WaitingCall& call) {
   if (!IsTestOrServerTraffic(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
 }
 
-void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name) {
+void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes rule_name) {
   if (!is_on_) return;
   using Kind = RequestFault::Kind;
   Sender& sender = SenderOf(request.client);
@@ -340,16 +340,16 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // A fault that fails the queuing of a request counts for this request. Other faults of a queued request act only on
-    // the reply +QUEUED: EXEC later runs the command without the fault.
-    if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
+    // An error instead of +QUEUED is a fault of the request, because EXEC does not run the request. Other faults act
+    // only on the reply +QUEUED: EXEC later runs the command without the fault.
+    if (!is_queued || fault.kind == Kind::kError) sender.fault = rule_name;
     return;
   }
   // The fault replies instead of the command, or closes the connection. Adds an entry here, because OnCall and
   // OnRefusal are not called for such a request.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
-  sender.fault = name;
+  sender.fault = rule_name;
   Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender,
          {});
 }

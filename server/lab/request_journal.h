@@ -46,7 +46,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
   bool is_in_transaction = false;                            // true: EXEC has run the request
   uint64_t waited_until = 0;   // NextSeq() when the wait ended; 0: still blocked, or the request did not wait
-  std::string detail;          // kError: the error text; kFault: the name of the fault
+  std::string detail;          // kError: the error text; kFault: the name of the rule (TEST FAULT)
   std::string words;           // all arguments in one text; long arguments are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
 
@@ -107,8 +107,9 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   uint64_t Count(const JournalFilter& filter) const;               // number of kept entries that match
   uint64_t Epoch() const { return epoch_; }  // grows when the journal is cleared, not when old entries make room
 
-  // Records that a fault acts on a request. `name` is the name of the rule of TEST FAULT.
-  void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
+  // `rule_name`: name of the rule of TEST FAULT that has caused the fault.
+  void NoteFault(const RequestFaults::Attempt& request,  // records that a fault acts on a request
+                 const RequestFault& fault, Bytes rule_name);
 
   void OnCall(const FinishedCall& call) override;    // called when a command has run: adds or completes its entry
   void OnRefusal(const RefusedCall& call) override;  // called when a request was refused: adds its entry
@@ -121,7 +122,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     uint64_t turn = 0;                           // turn of the event loop with the client's last request
     uint32_t trips = 0;                          // number of round trips since the last entry of this client
     uint64_t waiting_entry = 0;                  // sequence number of the client's entry that is still blocked; 0: none
-    std::string fault;  // name of the fault that acts on the client's running request; empty: none
+    std::string fault;  // name of the rule (TEST FAULT) that acts on the running request; empty: none
   };
   struct Request {                 // a request to record
     const Session* session;        // the session that runs the request; for a script, the script's session
@@ -132,7 +133,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   };
   struct End {                                                   // how a request has ended
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how the request ended
-    Bytes detail = {};                                           // kError: the error; kFault: the name of the fault
+    Bytes detail = {};                                           // kError: the error; kFault: the name of the rule
     int64_t duration_us = 0;                                     // how long the request took, in µs
   };
 
@@ -149,7 +150,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // Describes a request that has not run or has failed, for a new entry. Leaves out arguments that may be secret.
+  // For the entry of a request that has not run or has failed.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
                         std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused

@@ -1,5 +1,5 @@
-// RequestOwner: the client that sent a request, with the properties that the client had then. TEST JOURNAL and TEST
-// LINT show the properties even after the client has disconnected.
+// RequestOwner: the client that sent a request, with the name, user and address that it had at that time. TEST JOURNAL
+// and TEST LINT show the properties even after the client has disconnected.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@ struct Session;
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
   struct DataAfterCrash {  // which data a restarted server loads
-    // What the restarted server loads. kFiles: the files on the disk. kAll: all data, as if an append-only file had
-    // kept the data, although there is none.
+    // What the restarted server loads. kFiles: the files on the disk. kAll: all data of the server before the crash,
+    // although no file has it.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
     AppendFsync policy = AppendFsync::kAlways;  // the AOF keeps what this appendfsync setting guarantees
   };

@@ -1,8 +1,8 @@
 // Connections for the blocking form of MIGRATE, inside EXEC and scripts. MIGRATE outside of them uses Migrations.
 //
-// This MIGRATE is one atomic command, so the whole server waits for the socket, as in Redis. Each wait ends after the
-// command's timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the
-// next MIGRATE to the same server, and closed after a while.
+// Inside EXEC and scripts, MIGRATE must be atomic, so the whole server waits for the socket, as in Redis. Each wait
+// ends after the command's timeout; the name look-up and the attempts to connect share one timeout. Idle connections
+// are kept for the next MIGRATE to the same server, and closed after a while.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ class MigrateLinks {  // connections kept for the next MIGRATE in EXEC or a scri
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept, in ms
 
-  // Returns the connection that is kept for this server, or makes one, with TLS unless `tls` is null. The pointer is
-  // valid until the next call of a method. Fails with the reason.
+  // A new connection uses TLS unless `tls` is null. The pointer is valid until the next call of a method. Fails with
+  // the reason.
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // the kept connection, or a new one
                                          int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }

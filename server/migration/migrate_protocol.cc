@@ -41,7 +41,7 @@ std::string MigrateProtocol::Begin(int64_t selected_db) {
 }
 
 // Unlike Redis, counts only an answer that begins with '+' as success. Redis takes every answer that is not an error
-// for success, and then deletes the key. So a key that Redis sends to an HTTP server is lost.
+// for success, and then deletes the key. For example, Redis loses a key that it sends to an HTTP server.
 void MigrateProtocol::TakeAnswer(Bytes line) {
   const bool is_accepted = line.starts_with('+');
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);

@@ -70,7 +70,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void EndTurn();  // finishes ended transfers (see Finish), except during a pause or a long task
   // The functions of Timers::Source, for timeouts.
   int64_t NextDueMs() const override;    // when RunDue must run next (clock time)
-  void RunDue(int64_t now_ms) override;  // fails transfers that made no progress in time
+  void RunDue(int64_t now_ms) override;  // fails transfers without progress for their timeout
   std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
   void CloseUnusedLinks();                                                  // closes all unused links together

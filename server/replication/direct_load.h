@@ -1,5 +1,5 @@
-// DirectLoad: loads a snapshot of the primary while it arrives (repl-diskless-load), either into the server's keyspace
-// or into a second one. With a second keyspace, clients may still be served the old data.
+// DirectLoad: loads a snapshot of the primary while the snapshot arrives (repl-diskless-load), either into the server's
+// keyspace or into a second one. Meanwhile clients get LOADING or, with kAsync, the old data.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // The server counts as loading (INFO, LOADING errors) until Write or Finish has failed, Finish has succeeded, or
-  // Abandon is called.
+  // The server counts as loading (INFO, LOADING errors) until the first failure of Write, or until Finish or Abandon is
+  // called.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // called after all bytes; false: the snapshot is incomplete or damaged
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  void Abandon();  // gives up the load, or its result in a second keyspace, which is freed
+  void Abandon();  // ends the load, if it runs, and frees the second keyspace
   // Requires: there is a second keyspace, Finish has succeeded, and the server's own keyspace is empty by now.
   void MoveIntoServer();  // moves keys and functions of the snapshot into the server
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: leaves the server's data alone
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: keeps the server's data for now
 
  private:
   bool Fail();  // ends the loading, logs why, and returns false

@@ -58,8 +58,8 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // If this replica accepts writes of clients, or evicts keys itself, its data may differ from the primary's. That
-    // may be why the command failed.
+    // A replica that accepts writes of clients, or evicts keys itself, may have other data than the primary. The
+    // command may have failed because of this difference.
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);

@@ -55,21 +55,21 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   void Start(const FailoverRequest& request);  // begins a failover: pauses writes. Throws Refusal if none can start
   // If this server has handed over already, it becomes the primary again. Does nothing without a failover.
   void Abort(const std::string& reason);  // ends the failover without success, and logs `reason`
-  // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
-  // timeout has passed. Called by the timer, and at the end of each event loop turn. Cost: one comparison when no
-  // failover runs.
-  void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
+  // If no target was named, the first replica with the whole stream is the target. After the timeout, aborts the
+  // failover or, with FORCE, hands over. Called by the timer, and at the end of each event loop turn. Cost: one
+  // comparison when no failover runs.
+  void Continue() {  // in kAwaitsSync: hands over once the target has the whole stream
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();       // in kInProgress: forgets the failover and resumes writes; else does nothing
-  void HandleFailedTakeover();  // in kInProgress: aborts, since the target refuses or its link is lost
+  void EndIfHandedOver();       // in kInProgress: ends the failover, and resumes writes
+  void HandleFailedTakeover();  // in kInProgress: aborts; the target refuses, or its link is lost
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs
   Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …
 
  private:
   void Check(const FailoverRequest& request) const;  // throws Refusal if the failover cannot start
-  void LookForTarget();  // hands over to a replica with the whole stream; after the timeout, aborts or is forced
+  void LookForTarget();                         // hands over to a replica with the whole stream; checks the timeout
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
   void EndFailover();                           // ends the failover and the pause of writes
 

@@ -66,8 +66,8 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
 }
 
 void FullSync::KillChildIfUnneeded(Replica::State state) {
-  // Kills a BGSAVE if the last replica that waited for its file has left. With save points (`save`), the file is needed
-  // in any case.
+  // Kills the BGSAVE if the last replica that waited for its file has left, and there are no save points (`save`), for
+  // which the file is needed too.
   const bool was_last = state == Replica::State::kAwaitsEnd && ReplicasIn(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
@@ -113,8 +113,8 @@ void FullSync::Cron() {
   if (!waiting.empty() && IsDue(waiting)) StartForWaitingReplicas();
 }
 
-// Starts a snapshot for the waiting replicas. If these replicas want different contents (all data, or functions only),
-// the first replica decides, and the others wait for the next snapshot.
+// Starts a snapshot with the contents that the first waiting replica wants: all data, or functions only. Replicas that
+// want other contents wait for the next snapshot.
 void FullSync::StartForWaitingReplicas() {
   std::vector<Session*> waiting = ReplicasIn(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;
@@ -300,9 +300,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // The end of this event loop turn sends pending output, so replicas may then have room. An empty task begins another
-  // turn, in which ContinueReading checks this. A full socket needs no task, because the socket begins a turn when it
-  // has room.
+  // A replica's output is still full. If its socket takes bytes, the output is sent at the end of this event loop turn.
+  // Posts an empty task, so that another turn begins, in which ContinueReading checks the output again. A full socket
+  // needs no task: a turn begins when it has room.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };
@@ -317,8 +317,8 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // Posts a task that does nothing, only to begin another event loop turn, in which the replicas get more of their
-  // files. If all sockets are full, no task is needed, because a full socket begins a turn when it has room.
+  // Posts an empty task, so that another event loop turn begins, in which the replicas get more of their files. If all
+  // sockets are full, no task is needed: a turn begins when a socket has room.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

@@ -48,8 +48,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
   void ProvideSnapshot(Session& session);  // lets a replica join the running BGSAVE, or begins a snapshot now or later
-  // Called after a replica whose state was `state` has left. With save points, a child that writes the dump file is not
-  // killed.
+  // Called after a replica has left. With save points, a child that writes the dump file is not killed.
   void KillChildIfUnneeded(   // kills the child that writes a snapshot, if no replica needs it
       Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called at least once a second
@@ -63,7 +62,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
-  // Some replicas may receive a snapshot from a file while others receive one through the pipe.
+  // Some replicas may receive a snapshot from a file (kFile) while others receive one through the pipe (kPipe).
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
   bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE with others; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now

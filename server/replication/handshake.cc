@@ -15,8 +15,9 @@ namespace respite {
 
 namespace {
 
-// The version that Valkey's primaries choose the format of the snapshot by; Redis' do not know this option. Respite
-// reads the files of Valkey 9. For an older replica, Valkey 9 refuses to write deadlines of hash fields.
+// The version that this replica announces by REPLCONF version. A Valkey primary chooses the RDB version of the snapshot
+// by it; Redis does not know the option. Valkey 9 refuses to write deadlines of hash fields for a replica that
+// announces an older version.
 constexpr char kAnnouncedVersion[] = "9.0.0";
 
 std::string EncodedRequest(std::initializer_list<Bytes> words) {

@@ -21,7 +21,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
     const History& history;    // replication ID and offset of this server
     const Failover& failover;  // tells whether PSYNC must end with the word FAILOVER
   };
-  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: PSYNC may ask to continue the history here
+  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: PSYNC may ask for a partial resynchronisation
 
   Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
 
@@ -30,10 +30,10 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   enum class Verdict : uint8_t {
     kNext,      // send the next request
     kWait,      // the line was not a reply yet
-    kContinue,  // the stream follows after the end of the history here
+    kContinue,  // +CONTINUE: the stream follows, from the offset of this replica on
     kSnapshot,  // a snapshot follows, then the stream
     kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
-    kFail,      // already logged
+    kFail,      // the handshake has failed; the reason is logged
   };
   Verdict HandleLine(Bytes line);  // handles one line of the primary; returns what must happen next
 

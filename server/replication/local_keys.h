@@ -21,11 +21,11 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that a wri
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
-  // Records the keys of a client's write that now have a deadline, or fields with deadlines, no matter who set these.
-  // Ignores writes of the primary. Cost: O(keys of the command · log n).
+  // A key counts if it, or a field of it, now has a deadline, even one that the primary has set. Ignores writes of the
+  // primary. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;  // notes the keys of a client's write that now have a deadline
-  void RemoveExpired();  // checks up to 64 keys, in turn; removes expired keys and fields. Called by the timer
-  void Clear() { keys_.clear(); }                // stops watching all keys; removes none from the keyspace
+  void RemoveExpired();            // checks the next 64 keys; removes expired keys and fields. Called by the timer
+  void Clear() { keys_.clear(); }  // stops watching all keys; removes none from the keyspace
   size_t Count() const { return keys_.size(); }  // number of keys that are watched
 
  private:

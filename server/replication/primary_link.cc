@@ -50,7 +50,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 // --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
-  // If the link is down already, that time continues, because Sentinels judge by it how old the data is.
+  // If the link is down already, down_since_ms_ stays, because Sentinels judge by it how old the data is.
   if (state_ == State::kNone || state_ == State::kLinked) down_since_ms_ = NowMs();
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();
@@ -171,8 +171,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = NowMs();
-  // While a script runs or a snapshot loads, nothing else may change the data. So input that arrives meanwhile waits
-  // until the script or the load has ended.
+  // While a slow script runs or a snapshot loads, the stream must not change the data. So its input waits until the
+  // script or the load has ended.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_input_.append(bytes);

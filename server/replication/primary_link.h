@@ -51,14 +51,13 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // The arguments of Follow, which connects immediately to the primary that the settings name. `continues`: whether
-  // PSYNC may ask to continue the history here. `data`: kSameHistory if the data is an earlier state of the primary's
-  // history, so that its age is known.
+  // Connects immediately. `continues`: whether PSYNC may ask for a partial resynchronisation. `data`: kSameHistory if
+  // the data here is an earlier state of the primary's history; its age is then known.
   enum class Data : uint8_t { kSameHistory, kOther };
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
   void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
-  bool IsWaitingToRetry() const;  // true: Retry is useful, because an attempt is delayed or a command failed
+  bool IsWaitingToRetry() const;  // true: the next attempt is delayed, or a command failed; see Retry
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops a connection that takes too long
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called

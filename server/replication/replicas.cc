@@ -121,8 +121,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The backlog keeps the stream from the first byte that is still unsent in a replica's output. The shared buffers
-      // (Blobs) of this output stay in memory anyway. In the backlog, other replicas can also use them.
+      // The backlog keeps the stream from the first byte that is still unsent in this replica's output. The shared
+      // buffers (Blobs) of the output stay in memory anyway; in the backlog, replicas that reconnect can use them too.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);

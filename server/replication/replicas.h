@@ -49,9 +49,9 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   // --- The stream
 
   void PutOnline(Session& session);  // sends the replica the stream after Replica::sent_offset, now and from now on
-  // Also adds a requested REPLCONF GETACK to the stream, closes replicas above their output limit, and trims the
-  // backlog. Does nothing without a backlog. Called at the end of each event loop turn, before replies are sent.
-  // Cost: O(replicas + parts of the stream).
+  // First adds REPLCONF GETACK to the stream, if requested. Closes replicas above their output limit, and trims the
+  // backlog. Does nothing without a backlog. Called at the end of each event loop turn, before replies are sent. Cost:
+  // O(replicas + parts of the stream).
   void Deliver();  // queues the new part of the stream for all replicas that are online
 
   // --- Acknowledgements
@@ -65,7 +65,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   int64_t SyncedReplicaCount(int64_t offset) const;  // number of online replicas with `offset` on disk (WAITAOF)
   void RecountGoodReplicas();  // recounts Role::good_replicas: online, last ACK within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need; 0: no backlog
+  size_t BufferBytes() const;  // memory of the backlog in bytes, with what slow replicas still need; 0: no backlog
 
   // --- The interface ReplicasToWaitFor, for a shutdown
   bool AreCaughtUp() const override;         // true: all replicas, except rdb-only ones, have acknowledged the stream

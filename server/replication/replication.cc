@@ -51,7 +51,8 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// Limits of what the stream can have in addition to an append-only file: for each byte of the file, and in idle times.
+// For BeginAboveFile: the stream has at most kMaxStreamPerFile bytes for each byte of the append-only file. PINGs in
+// idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since the base was written.
 constexpr int64_t kMaxStreamPerFile = 3;
 constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
@@ -106,8 +107,8 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Makes this server a replica of host:port. If its data has a known history, asks the new primary to continue that
-// history instead of sending a snapshot. A former primary asks too, because the new primary may have been its replica.
+// Makes this server a replica of host:port. If the history of its data is known, requests a partial resynchronisation.
+// A server that was a primary requests it too, because the new primary may have been its replica.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -143,8 +144,8 @@ void Replication::ClassifyOwnData(History::Owner owner) {
   }
 }
 
-// Makes this server a primary that continues its history under a new ID. Other replicas of the former primary may also
-// continue from here, unless the data has diverged from that history.
+// Makes this server a primary that continues its history under a new ID. Other replicas of the former primary can then
+// do a partial resynchronisation with this server, unless its data has diverged.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.MutableSettings().replicaof.reset();
@@ -187,8 +188,8 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
   if (!services_.data.dataset.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
   const History& history = services_.data.dataset.history;
   if (history_id != history.id) throw Refusal{refusals::kFailoverOtherHistory};
-  // A replica that was linked may lag behind: then the primary hands over with FORCE. But one that has only the data of
-  // a file has restarted since the primary chose it.
+  // A linked replica may have less than the primary, which then hands over with FORCE. A replica that was never linked
+  // has restarted since the primary chose it, and has only the data of its file.
   if (!primary_link_.HasBeenLinked() && history.offset + 1 < from) throw Refusal{refusals::kFailoverAfterRestart};
   Promote();
   services_.env.log.Notice("MASTER MODE enabled (failover request)");
@@ -212,7 +213,7 @@ void Replication::Start() {
 
 void Replication::HandleDataDropped() {
   services_.storage.backup.HandleDataReplaced("The cluster removed all keys of this node");
-  // No command has recorded the removal, so the append-only file begins again with an empty base.
+  // No command of the append-only file removes the keys, so the file begins again with an empty base.
   AppendOnlyFile& aof = services_.storage.aof;
   if (aof.IsOn()) {
     aof.TurnOff();
@@ -237,12 +238,12 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// A server that has loaded an append-only file begins a new history, because the file does not tell the offset. But
-// replicas of the history before may still be there with data that is older than what the file has, and elections
-// compare offsets. So the offset of the new history begins above what the old one has probably reached: the stream has
-// the same commands as the file, and in addition PINGs, requests for acknowledgements, and perhaps more SELECTs. It may
-// have reached more if clients send many WAITs for few writes, or if the base does not name an offset and a date
-// (aof-use-rdb-preamble no).
+// A server that has loaded an append-only file begins a new history, because the file does not tell the offset.
+// Elections compare offsets, and replicas of the old history may have older data. So the offset of the new history
+// begins above the offset that the old one has probably reached. This is estimated from the size of the file: the
+// stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The estimate
+// is too low if clients sent many WAITs for few writes, or if the base names no offset and date (aof-use-rdb-preamble
+// no).
 void Replication::BeginAboveFile() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
@@ -256,9 +257,9 @@ void Replication::BeginAboveFile() {
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
-// one, and remembers the file's history as its former one. The backlog begins where the file ends, so a replica that is
-// behind the file needs a full resynchronisation. If this server is a primary, a replica that is ahead of the file
-// needs one too, because the former history ends there.
+// one, with the history of the file as its former one (master_replid2). The backlog begins where the file ends, so a
+// replica with a smaller offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one
+// too, because the former history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   // The stream continues in the database that the file names. A database that this server lacks cannot be selected.
@@ -315,8 +316,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
   if (!stream_.HasBacklog()) {
-    // Without a backlog, the offset did not count all writes. A former replica may know the present ID and offset, and
-    // still have other data. So a new ID is needed.
+    // Without a backlog, the offset did not count all writes. So a former replica may have other data at the present ID
+    // and offset. A new ID excludes this.
     if (!history.is_shared) {
       history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength),
                           std::max(history.offset, history.least_offset));
@@ -372,8 +373,8 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    // In a manual failover of the cluster, the replica must reach the offset at which this primary has paused writes.
-    // So no PING may advance the offset meanwhile.
+    // In a manual failover of the cluster, the replica must reach the offset at which this primary has paused writes,
+    // so no PING may advance this offset.
     const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);

@@ -32,10 +32,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  public:
   explicit Replication(const Services& services);
 
-  // Follows a primary (REPLICAOF host port). With the owner kOther, the new primary may have another history. Keys that
-  // are here then count as data of another history (History::Data::kOther), until the new primary continues this
-  // history or sends a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);  // makes this a replica of host:port
+  // `owner` kOther: the new primary may have another history. The keys here then count as data of another history
+  // (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
+  void Follow(const std::string& host, int port, History::Owner owner);  // makes this server a replica (REPLICAOF)
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover; does nothing if this server is one already.
   // The replication ID changes, and the replicas are disconnected. The data counts as complete (History::Data::kWhole)
   // from now on, even if it lacks data of the former primary; the log then has a warning.
@@ -48,7 +47,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);  // makes `id` the replication ID of this empty server
 
-  void HandleDataDropped();  // all keys were removed without commands: BeginNewHistory, and a backup fails
+  void HandleDataDropped();  // all keys were removed without commands: begins a new history and AOF
   void BeginNewHistory();    // takes a new replication ID, and disconnects the replicas; drops the backlog
 
   struct SyncRequest {          // what a replica sent: PSYNC id from, or SYNC

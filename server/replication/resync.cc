@@ -151,8 +151,8 @@ void Resync::BeginDirectLoad() {
   target_ = &*direct_load_;
 }
 
-// Gives up the current history. From now until the whole snapshot is loaded, the data belongs to no history. The
-// append-only file is turned off, and so keeps the old data: a server that ends early loads this data when it restarts.
+// Gives up the current history: until the whole snapshot is loaded, the data belongs to no history. Turns the
+// append-only file off, so that it keeps the old data: if this server ends before, it loads this data when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
@@ -224,8 +224,8 @@ bool Resync::Install() {
   return true;
 }
 
-// Loads the snapshot from the received file. Flushes the old data first, since memory may not suffice for both.
-// Replaces the dump file only with a snapshot that could be loaded.
+// Loads the snapshot from the received file. Flushes the old data first, since memory may not suffice for both. If the
+// load succeeds, the received file becomes the dump file.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");

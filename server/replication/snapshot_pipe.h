@@ -1,6 +1,6 @@
-// SnapshotPipe: the read end of the pipe into which a child writes a snapshot for replicas. SnapshotPipe reads one
-// piece in each event loop turn, so that clients are served in between. SnapshotPipe also recognises the mark that the
-// child writes at the end.
+// SnapshotPipe: the read end of the pipe into which a child writes a snapshot for receivers: replicas (FullSync), or
+// the target of a slot export (SlotExport). Reads one piece in each event loop turn, so that clients are served in
+// between. Recognises the mark that the child writes at the end.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class SnapshotPipe {  // the read end of the pipe into which a child writes a snapshot for replicas
+class SnapshotPipe {  // the read end of the pipe into which a child writes a snapshot
  public:
   struct Ends {
     Descriptor read_end;   // the read end, for this process
@@ -22,7 +22,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   };
   // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one event
   // loop turn.
-  static constexpr size_t kWindowBytes = 32 * 1024;  // about the maximum of unsent snapshot bytes per replica
+  static constexpr size_t kWindowBytes = 32 * 1024;  // about the maximum of unsent snapshot bytes per receiver
   static constexpr size_t kPieceBytes = 16 * 1024;   // maximum bytes of one read from the pipe or the snapshot file
 
   static Result<Ends, int> Open();  // makes a pipe; fails with errno
@@ -34,7 +34,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
                std::function<void(bool is_whole)> ended);
 
   bool IsWhole() const { return tail_ == mark_; }  // true: the last bytes that were read are the mark
-  bool IsPaused() const { return is_paused_; }     // true: reading has stopped, because a replica is slow
+  bool IsPaused() const { return is_paused_; }     // true: reading has stopped, because a receiver is slow
   void Pause() { SetPaused(true); }                // stops reading from the pipe
   void Resume() { SetPaused(false); }              // reads from the pipe again
 
@@ -47,7 +47,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   const std::function<void(Bytes)> on_piece_;    // called with each piece of data, also the mark
   const std::function<void(bool)> on_end_;       // called at the end of the data; true: complete
   std::string tail_;                             // the last bytes that were read, at most as many as mark_ has
-  bool is_paused_ = false;                       // true: reading has stopped, because a replica is slow
+  bool is_paused_ = false;                       // true: reading has stopped, because a receiver is slow
   const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data
 };
 

@@ -29,12 +29,12 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   }
 }
 
-// Closes connections that bring no answers any more although no side has closed them. InstanceProtocol then connects
-// again.
+// Closes a connection that is still open but has brought no reply to PING, or no hello message, for a long time.
+// InstanceProtocol then connects again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
-  const int64_t least_ms = core_.periods().min_link_reconnect;
+  const int64_t least_ms = core_.periods().min_link_age;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
   if (link.HasCommandConnection() && now_ms - link.commands_connect_ms > least_ms && link.ping_waits_since_ms != 0 &&
       now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_ping_answer_ms > half_ms) {

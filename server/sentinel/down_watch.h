@@ -13,24 +13,24 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // CheckSubjectivelyDown decides whether this Sentinel considers the instance down (sdown). CheckObjectivelyDown
-  // decides whether enough Sentinels agree (odown). The timer calls both; CheckObjectivelyDown also runs after each
-  // reply to INFO and each answer of another Sentinel. Neither runs in tilt mode.
-  // CheckSubjectivelyDown also closes connections that bring no answers any more.
-  void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down: the opinion of this Sentinel alone
-  void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down: enough Sentinels agree
+  // Both functions are called by the timer, except in tilt mode. CheckObjectivelyDown is also called after each reply
+  // to INFO and each answer of another Sentinel. CheckSubjectivelyDown also closes connections that bring no answers
+  // any more.
+  void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down (sdown): the opinion of this Sentinel
+  void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down (odown): a quorum agrees
 
   // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
-  // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers that are too old are forgotten.
+  // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers older than five such periods are
+  // forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is down: asks if others agree
+  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is sdown: asks if others agree
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel
     on_opinion_ = std::move(handler);
   }
 
  private:
   void CloseHangingLinks(Instance& instance);             // closes connections that bring no answers any more
-  bool IsSilent(const Instance& instance) const;          // true: no good answer for more than down-after-milliseconds
+  bool IsSilent(const Instance& instance) const;          // true: no good reply to PING for down-after-milliseconds
   bool CountsAsDownAnyway(const Primary& primary) const;  // true: the primary reports to be a replica, or has rebooted
   void RequestOpinion(Primary& primary,  // asks if `primary` is down; in a failover, also asks for a vote
                       PeerSentinel& sentinel);

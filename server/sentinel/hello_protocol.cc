@@ -32,8 +32,8 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// Handles a hello message. A known Sentinel with the sender's id and another address is replaced by the sender. If
-// there is none, a known Sentinel with the sender's address and another id is removed.
+// If the sender's id is known with another address, the Sentinel has moved. If only its address is known, with another
+// id, that former Sentinel is removed.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;

@@ -22,12 +22,12 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
-  // Handles input of the connection that has subscribed to kChannel at `instance`: hello messages, and other replies.
-  // Any input shows that the connection works.
+  // Handles input of the connection that has subscribed to kChannel at `instance`. Any input, even if it is no hello
+  // message, shows that the connection works.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on the subscribed connection
   void Receive(Bytes message);                     // handles a hello message; ignores invalid and own ones
   void Send(Instance& instance);                   // publishes a hello message at the instance, if connected
-  void PublishHellosSoon(Primary& primary) const;  // at the next tick, hello messages to primary, replicas, Sentinels
+  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at all instances of `primary`
 
  private:
   struct Hello {  // the fields of a hello message
@@ -40,11 +40,11 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
     uint64_t config_epoch;     // epoch of the failover that has set the primary's address
   };
 
-  // The fields of a message must be checked, because they are written to the configuration file.
+  // Must be called before the fields are used, because they are written to sentinel.conf.
   bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
-  bool ForgetFormerSentinel(Primary& primary,  // removes the Sentinel with the sender's id (true), or else its address
+  bool ForgetFormerSentinel(Primary& primary,  // removes the entry with the sender's id (true), or address (false)
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer primary address

@@ -154,8 +154,8 @@ bool InfoReader::HasNotGoneDownFor(const WatchedReplica& replica, int64_t ms) co
 }
 
 // Handles a replica that reports to be a primary. If the failover under way has promoted the replica, the failover
-// continues. Otherwise the replica is a former primary that has returned. If its role stays wrong for some time, while
-// the primary is up, this Sentinel sends REPLICAOF.
+// continues. Otherwise the replica is a former primary that has returned: if it still reports role:master after
+// kRolePublishPeriods, and the primary is up, sends it REPLICAOF.
 void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_chosen_for_promotion && primary.is_failing_over &&

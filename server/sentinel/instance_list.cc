@@ -148,8 +148,8 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.info_is_awaited = false;
 }
 
-// Gives a primary another address. The server at the former address is kept as a replica, because it may return. The
-// configuration file is saved immediately.
+// Gives a primary another address. The server at the old address becomes one of its replicas in the list, because it
+// may return. The configuration file is saved immediately.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;

@@ -18,9 +18,9 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                             const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
-  // Adds a replica that INFO of a primary lists. If there are kMaxReplicas already, the new replica replaces the one
-  // that has been down longest. But if no replica is down, or during a failover, AddReportedReplica fails.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO lists, up to a limit
+  // If there are kMaxReplicas already, the new replica replaces the one that has been down longest. Fails if none of
+  // them is down, or during a failover.
+  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO of `primary` lists
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known
                                   const std::string& id, const std::string& host, int port,
@@ -28,8 +28,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
 
   bool RemoveDownSentinelIfFull(Primary& primary);  // if full, removes the Sentinel down longest; false: still full
 
-  // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
-  // O(log n) if the replica has this address as its name.
+  // Cost of the three Find functions: O(n); FindReplicaAt takes O(log n) if the replica has this address as its name.
   Primary* FindPrimaryAt(const std::string& host,  // the primary with this address; null: none
                          int port) const;
   static WatchedReplica* FindReplicaAt(const Primary& primary,  // the replica with this address; null: none
@@ -37,12 +36,13 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  // Called when a Sentinel has moved. Sets its new address in its entry at every primary, and closes the links to it.
+  // `moved` has the new address. Copies this address to the Sentinel's entries at all other primaries, and closes the
+  // links to it.
   void UpdateSentinelAddress(const PeerSentinel& moved);  // updates a moved Sentinel's entry at all primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state, with kForget Sentinels; no settings
+  void Reset(Primary& primary, Sentinels sentinels);  // clears state and replicas, with kForget also Sentinels
   // Gives the primary a new address, forgets its state (Reset), and saves the configuration file. The server at the
   // former address is listed as one of its replicas from then on. Returns false if `host` does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve

@@ -38,7 +38,8 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.ReportPrimaryEvent(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
-    // Starts no failover here for a while, so that the Sentinel that gets the vote has time to finish its own.
+    // Delays the next failover of this Sentinel, so that the Sentinel that gets the vote has time to finish its
+    // failover.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
   return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};

@@ -174,8 +174,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// Announces the new primary. The new address gets the epoch of the failover, so the new address wins over the former
-// one. Address and epoch are saved on disk before other Sentinels and clients are told.
+// Announces the new primary. Its address gets the epoch of the failover, which is larger than the epoch of the old
+// address. Address and epoch are saved on disk before other Sentinels and clients are told.
 void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;

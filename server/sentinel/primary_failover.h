@@ -34,7 +34,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
   // promoted.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
-  // Announces the new primary. The next step makes the other replicas follow the new primary.
+  // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
@@ -49,7 +49,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica, once connected
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout
   void Abort(Primary& primary) const;      // ends the failover: the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);  // REPLICAOF to replicas, parallel-syncs at a time; may end the failover
+  void ReconfigureReplicas(Primary& primary);  // REPLICAOF to the other replicas, parallel-syncs at a time
   void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary, if not yet sent
   void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas that are up follow, or after a timeout
   void ReconfigureRemainingReplicas(Primary& primary);   // after the timeout: REPLICAOF to replicas that do not follow

@@ -31,7 +31,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
 
  private:
   void StartDue();              // starts due programs, if not too many run
-  void Start(Job& job);         // starts the program of `job` as a child process; failed: stays in the queue
+  void Start(Job& job);         // starts the program as a child process; if that fails, `job` stays queued
   void CollectEndedPrograms();  // removes ended programs from the queue, or lets them run again later
   void End(const ProgramEnd& end);
   void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime

@@ -84,9 +84,9 @@ bool Sentinel::HasHeardFromAllInstances() const {
   });
 }
 
-// Enters tilt mode if the time since the last tick is negative or too long. A Sentinel that did not run for a while, or
-// not fast enough, must not take its own delay for silence of other instances. In tilt mode a Sentinel still sends
-// PING, INFO and hello messages, but judges no instance and starts no failover, until some time has passed.
+// Enters tilt mode if the time since the last tick is negative or too long. A Sentinel that did not run for a while
+// must not take its own delay for silence of other instances. In tilt mode, a Sentinel still sends PING, INFO and hello
+// messages. It considers no instance down, and starts no failover, until SentinelPeriods::tilt has passed.
 void Sentinel::CheckTilt() {
   const int64_t now_ms = core_.NowMs();
   const int64_t elapsed_ms = now_ms - std::exchange(ticked_at_ms_, now_ms);

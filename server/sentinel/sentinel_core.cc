@@ -18,7 +18,7 @@ bool IsAddress(const std::string& text) {
 }
 
 // Returns whether a host name that other servers have announced can be written to the configuration file. A blank or a
-// quote would end the word there.
+// quote in the name would make the line of the file invalid.
 bool IsSoundName(const std::string& name) {
   constexpr size_t kLongest = 255;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {

@@ -39,7 +39,7 @@ struct SentinelCore {  // what all parts of a Sentinel share
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
   // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
-  // report; only some of their names are looked up in a tick.
+  // report; at most SentinelState::kLookUpsPerTick of their names are looked up in one tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks host and port, finds the IP
                                                         int port, Accept accept) const;
@@ -52,9 +52,8 @@ struct SentinelCore {  // what all parts of a Sentinel share
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
   bool Save() const;  // writes the state to the configuration file; false: failed, and the reason is logged
-  // Saves the state with the next tick, at most once a second. This suffices for changes that this Sentinel would learn
-  // again after a crash.
-  void SaveSoon() const { state.wants_save = true; }  // a tick within a second will save the state
+  // Only for changes that this Sentinel would learn again after a crash.
+  void SaveSoon() const { state.wants_save = true; }  // lets a tick within a second save the state
 };
 
 }  // namespace respite

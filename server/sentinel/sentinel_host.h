@@ -36,7 +36,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   virtual int Port() const = 0;            // port to announce: tls-port if EncryptsLinks and set, otherwise `port`
   virtual bool EncryptsLinks() const = 0;  // true: links to instances use TLS
   virtual std::string SourceAddress() const = 0;  // local address to connect from; empty: the system chooses
-  virtual std::string Password() const = 0;       // requirepass of this server, perhaps of all Sentinels; empty: none
+  virtual std::string Password() const = 0;       // requirepass of this server; empty: none
 
   // --- Programs.
 

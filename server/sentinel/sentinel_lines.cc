@@ -34,8 +34,7 @@ class LineWriter {
   void AddText(Bytes subject, const std::string& value) {
     if (!value.empty()) Add(subject, QuotedIfNeeded(value));
   }
-  // Adds a yes/no directive. If `value` is the default, the line is written only if the file already has a line with
-  // this subject.
+  // Adds a yes/no directive. The default is written only if the file already has a line for this directive.
   void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
     Add(subject, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;
@@ -80,7 +79,7 @@ void LineWriter::AddSettings(const Primary& primary) {
 }
 
 // Writes the known replicas and Sentinels of a primary. During a failover, the line `monitor` may already name the new
-// primary. Then the former primary is written in place of the new one among the replicas.
+// primary. The list of replicas then has the old primary in place of the new one.
 void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {

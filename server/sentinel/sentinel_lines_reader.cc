@@ -60,8 +60,8 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject
   return std::ranges::find(kGlobalSubjects, subject) != kGlobalSubjects.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
-// Reads the lines in three passes: global lines, `monitor`, and lines of a primary. `monitor` needs to know whether
-// host names are resolved, and the lines of a primary need the primary.
+// Reads the lines in three passes: global lines, `monitor`, and lines of a primary. `monitor` depends on the global
+// line `resolve-hostnames`, and a line of a primary needs the primary that `monitor` adds.
 std::optional<InvalidLine> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {

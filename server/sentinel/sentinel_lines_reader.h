@@ -31,8 +31,8 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
 
   static Rank RankOf(const std::string& subject);  // in which of three passes the directive is read
   Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
-  // Each of the Read functions below reads one kind of line; `words` begins with the word after `sentinel`. The outer
-  // optional is empty if the line is not of this kind.
+  // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. An empty outer
+  // optional: the line is of another kind.
   std::optional<Objection> ReadGlobalLine(const std::string& subject,  // reads a directive such as `myid`
                                           const Words& words);
   Objection ReadMonitorLine(const Words& words);                        // reads `monitor`, which adds a primary

@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// The host of a trial Sentinel, which checks the configuration lines before the server is made. TrialHost only resolves
-// names and finds programs.
+// Before the server is made, a Sentinel that never starts reads the configuration lines, to find wrong ones. TrialHost
+// is its host: it only resolves names and finds programs.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}

@@ -22,7 +22,7 @@ struct SentinelOptions {              // options of the whole Sentinel, set by d
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
 
-struct SentinelPeriods {                // how long to wait for what, in milliseconds; SENTINEL DEBUG changes them
+struct SentinelPeriods {                // intervals and timeouts in milliseconds; SENTINEL DEBUG changes them
   int64_t info = 10'000;                // milliseconds between two INFO to a server; less to replicas in a failover
   int64_t ping = 1000;                  // milliseconds between two PING to an instance
   int64_t ask = 1000;                   // a Sentinel is asked about a down primary if its last answer is this old
@@ -32,10 +32,10 @@ struct SentinelPeriods {                // how long to wait for what, in millise
   int64_t tilt_trigger = 2000;                 // after more milliseconds than this without a tick, tilt mode starts
   int64_t tilt = 30'000;                       // how many milliseconds tilt mode lasts
   int64_t reconfiguration_timeout = 10'000;    // in how many milliseconds a replica must report the new primary
-  int64_t min_link_reconnect = 15'000;         // for how many milliseconds a new connection is not replaced
-  int64_t election_timeout = 10'000;           // in how many milliseconds the votes of other Sentinels must arrive
-  int64_t script_max_runtime = 60'000;         // for how many milliseconds a program may run before it is killed
-  int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
+  int64_t min_link_age = 15'000;      // a hanging connection is closed only if it is older (MIN-LINK-RECONNECT-PERIOD)
+  int64_t election_timeout = 10'000;  // in how many milliseconds the votes of other Sentinels must arrive
+  int64_t script_max_runtime = 60'000;  // for how many milliseconds a program may run before it is killed
+  int64_t script_retry_delay = 30'000;  // milliseconds between two tries of a program; doubled with each try
 };
 
 struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested
@@ -56,11 +56,11 @@ struct SentinelState {                       // everything that a Sentinel knows
   std::string id;                                             // id of this Sentinel; empty: not chosen yet
   uint64_t current_epoch = 0;                                 // the largest epoch that this Sentinel knows
   SentinelOptions options;                                    // options of the whole Sentinel
-  SentinelPeriods periods;                                    // how long to wait for what, in milliseconds
+  SentinelPeriods periods;                                    // intervals and timeouts, in milliseconds
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
-  bool is_in_tilt = false;              // true: tilt mode, as ticks were late; PING and INFO go on, failovers do not
+  bool is_in_tilt = false;              // true: tilt mode, as ticks were late: no instance is judged down
   int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
   bool wants_save = false;              // true: a tick within a second saves the state (SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)
@@ -80,8 +80,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   }
 };
 
-// Returns the address that clients are told for the primary. Once a failover has promoted a replica, this is the
-// address of that replica.
+// The address in replies to clients. Once a failover has promoted a replica, returns the address of this replica.
 inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // where clients find the primary now
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;

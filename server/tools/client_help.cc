@@ -56,7 +56,7 @@ std::vector<std::string> ArgumentTexts(ArgumentNodes nodes) {
   return texts;
 }
 
-// Appends the texts of a mandatory argument, one for each word that the user must type.
+// Appends to `words` one text for each word that the user must type for a mandatory argument.
 void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node, ArgumentNodes children) {
   if (node.HasToken()) words.push_back(TokenText(node));
   if (node.type == ArgumentType::kPureToken) return;
@@ -86,8 +86,7 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // Once a mandatory argument was typed, the help no longer shows the optional arguments that the syntax has before
-    // it.
+    // When the user types a mandatory argument, the hint drops the optional arguments that the syntax has before it.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;

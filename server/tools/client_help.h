@@ -13,7 +13,7 @@ namespace respite {
 std::string CommandHint(std::string_view line);  // arguments still to type; empty: none, or no command
 
 // Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
-// `help`. If the line has no upper-case letters, neither have the completions.
+// `help`. If the line has no upper-case letters, the completions are in lower case.
 std::vector<std::string> CommandCompletions(std::string_view line);  // possible completions of `line`
 
 // Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If

@@ -13,8 +13,7 @@ void CatchInterrupts();  // from now on Ctrl-C sets a flag (WasInterrupted), and
 bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
 bool TakeInterrupt();    // true: Ctrl-C was pressed since the last call
 
-// While an InterruptibleSocket exists, and CatchInterrupts was called, Ctrl-C shuts its socket down, so that a blocked
-// read returns.
+// Requires: CatchInterrupts was called. The shutdown makes a blocked read return.
 class InterruptibleSocket {  // while it exists, a caught Ctrl-C shuts the socket down
  public:
   explicit InterruptibleSocket(int number);  // `number`: the file descriptor

@@ -72,7 +72,7 @@ bool HasSeveralLines(const ReplyTree& reply) {
 
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent);
 
-// Appends "key => " for an entry of a map. If the value has several lines, it will start on the next line.
+// Appends "key => " for an entry of a map, and a line end if the value has several lines.
 void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value, std::string& indent) {
   AppendTerminalText(out, key, indent);
   if (out.ends_with('\n')) out.pop_back();

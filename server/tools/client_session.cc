@@ -50,8 +50,8 @@ Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Returns true if the reply to the command is a text for people, such as that of INFO. Such a text is printed unchanged
-// even when replies are formatted.
+// Returns true if the reply to the command is a text for people, as from INFO. This text is printed unchanged even when
+// replies are formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},
@@ -163,8 +163,8 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and sends the next of these
-// commands anyway, as redis-cli does.
+// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and continues with the next
+// command, as redis-cli does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");

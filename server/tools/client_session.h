@@ -20,9 +20,9 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
-  // Receive returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply.
+  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
-  // Call HasEnded only while no reply is awaited.
+  // Requires: no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
   int FileDescriptor() const { return stream_.FileDescriptor(); }  // the socket
   std::string Error() const;                                       // why Receive returned nullopt
@@ -32,8 +32,8 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // turns the received bytes into replies
 };
 
-// After a lost connection, the next Run makes a new one with the same user, protocol and database. But a command of a
-// transaction that was lost with the connection fails.
+// After a lost connection, the next Run makes a new one with the same user, protocol and database. If the connection
+// was lost after MULTI, the next command fails first.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
   // If the options contain no password, takes the password from the environment (REDISCLI_AUTH). `options` must outlive
@@ -41,10 +41,11 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection
-  // Connects to another server. Prints an error if this server cannot be reached.
+  // Prints an error if the new server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
-  // Run returns 0 if a reply came, or after SHUTDOWN. With the option -e, Run returns 1 for an error reply. For
-  // SUBSCRIBE and MONITOR, Run prints messages until Ctrl-C or the end of the connection.
+  // Returns 0 if a reply came (with the option -e: unless it is an error), or if SHUTDOWN ended the connection;
+  // otherwise 1. After SUBSCRIBE and MONITOR, prints messages until an error reply, Ctrl-C, or the end of the
+  // connection.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 

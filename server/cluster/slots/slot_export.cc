@@ -35,8 +35,8 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// Returns the request that ends a complete snapshot. The mark is random and new for each snapshot, so no value of a key
-// can imitate the request.
+// Returns the request that the child writes after the last key. The mark is random and new for each snapshot, so that
+// no value of a key contains this request.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -95,7 +95,7 @@ void SlotExport::EndExport(State state, const std::string& message) {
 }
 
 bool SlotExport::Cancel() {
-  // The target may already own the slots, so writes must not continue here.
+  // In kGranted, the target may already own the slots. So the export must not end and let writes continue here.
   if (IsOver() || job_->state == State::kGranted) return false;
   EndExport(State::kCancelled, "by an operator");
   return true;
@@ -109,7 +109,7 @@ size_t SlotExport::BufferedBytes() const {
 
 void SlotExport::Start() {
   const ClusterNode* const target = cluster().view().Find(job_->target);
-  if (!CheckOwnership()) return;
+  if (!EndUnlessOwner()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
   SetState(State::kConnecting);
   job_->started_ms = services_.env.clock.WallMs();
@@ -192,7 +192,7 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
       return;
     case Request::kPaused:
       seen_version_ = UINT64_MAX;
-      if (!CheckOwnership()) return;
+      if (!EndUnlessOwner()) return;
       SetState(State::kGranted);
       return SendRequest(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
     case Request::kTakeOver:
@@ -214,7 +214,7 @@ void SlotExport::HandleTakeoverReply(Bytes line) {
 
 void SlotExport::Continue() {
   if (IsOver() || job_->state == State::kQueued || services_.env.phase.IsInLongTask()) return;
-  if (!CheckOwnership()) return;
+  if (!EndUnlessOwner()) return;
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
   switch (job_->state) {
     case State::kWaitingToSnapshot:
@@ -248,7 +248,7 @@ SlotExport::Owner SlotExport::FindOwner() const {
   return is_mine ? Owner::kThisNode : is_targets ? Owner::kTarget : Owner::kOthers;
 }
 
-bool SlotExport::CheckOwnership() {
+bool SlotExport::EndUnlessOwner() {
   const uint64_t version = cluster().view().version();
   if (std::exchange(seen_version_, version) == version) return true;
   const Owner owner = FindOwner();

@@ -6,14 +6,14 @@
 //   CLUSTER SYNCSLOTS ESTABLISH …    the target hides the slots, and accepts the requests below
 //   commands of the keys             a child writes them: the slots as they were at its fork
 //   CLUSTER SYNCSLOTS SNAPSHOT-EOF mark
-//   commands of the changes          collected by SlotChanges since the fork
+//   commands of the changes          collected by SlotChangeCollector since the fork
 //   CLUSTER SYNCSLOTS ACK            answered after everything before it was applied
 //   CLUSTER SYNCSLOTS PAUSED         writes are paused now: there are no more changes
 //   CLUSTER SYNCSLOTS TAKEOVER       the target owns the slots from now on
 //
-// The target answers only these requests of CLUSTER SYNCSLOTS. Until TAKEOVER is sent, every error ends in kFailed,
-// and the slots stay here. If the answer to TAKEOVER does not arrive, the bus may tell who owns the slots. Writes stay
-// paused meanwhile, longer than the target may take for the takeover.
+// The target replies only to the CLUSTER SYNCSLOTS requests, not to the commands between them. Until TAKEOVER is sent,
+// every error ends in kFailed, and the slots stay here. If the answer to TAKEOVER does not arrive, the bus may tell who
+// owns the slots. Writes stay paused meanwhile, longer than the target may take for the takeover.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 #include <string>
 
 #include "base/late_bound.h"
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 #include "server/cluster/slots/slot_job.h"
 #include "server/net/link.h"
 #include "server/replication/snapshot_pipe.h"
@@ -79,27 +79,29 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK
   void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes and tells the target; does nothing during another pause
-  // The node that owns the exported slots in the view of this node.
+  // The owner of the exported slots, as this node knows it.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
   Owner FindOwner() const;                                     // the owner of the exported slots
-  bool CheckOwnership();  // false: this node lost the slots or forgot the target, and the export has ended
+  // After TAKEOVER, the end is a success if the target owns the slots. Otherwise it is a failure, as it is if this node
+  // has forgotten the target.
+  bool EndUnlessOwner();                 // ends the export if this node does not own the slots now; false: it has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
   const Services& services_;  // the other parts of this server
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;                         // the beginning of an incomplete answer
-  std::deque<Request> unanswered_requests_;  // requests to be answered; also kSnapshotEof, which the child writes
+  std::deque<Request> unanswered_requests_;  // requests without a reply yet; also SNAPSHOT-EOF, which the child sends
   std::optional<SnapshotPipe> pipe_;
-  std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
-  bool pauses_writes_ = false;          // this export has paused writes of clients
-  uint64_t seen_version_ = UINT64_MAX;  // version of the ClusterView at the last CheckOwnership
-  size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
-  int ack_request_count_ = 0;           // how many ACKs were requested so far
-  int64_t last_progress_ms_ = 0;        // when the target last made progress, or had nothing to do (real time)
-  int64_t entered_ms_ = 0;              // when the job entered its current state (real time)
-  int64_t ack_requested_ms_ = 0;        // when an ACK was last requested (real time)
-  size_t unsent_ = 0;                   // unsent bytes of the link at the last CheckTimeouts
+  std::optional<SlotChangeCollector> changes_;  // changes to keys of the slots since the fork
+  bool pauses_writes_ = false;                  // this export has paused writes of clients
+  uint64_t seen_version_ = UINT64_MAX;          // version of the ClusterView at the last EndUnlessOwner
+  size_t sent_since_ack_ = 0;                   // bytes of changes since the last ACK was requested
+  int ack_request_count_ = 0;                   // how many ACKs were requested so far
+  int64_t last_progress_ms_ = 0;  // when the target last replied or read bytes, or had nothing to do (real time)
+  int64_t entered_ms_ = 0;        // when the job entered its current state (real time)
+  int64_t ack_requested_ms_ = 0;  // when an ACK was last requested (real time)
+  size_t unsent_ = 0;             // unsent bytes of the link at the last CheckTimeouts
 };
 
 }  // namespace respite

@@ -164,9 +164,9 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Records that a command of the source has failed here, so that the slots differ from those of the source. The source
+// Called when a command of the source has failed here, so that the slots differ from those of the source. The source
 // learns of the failure only from the reply to its next CLUSTER SYNCSLOTS.
-void SlotImports::RecordImportError(Session& session, Bytes error) {
+void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
   if (import.failure_reason.empty()) import.failure_reason = error.empty() ? "a command failed" : std::string(error);
@@ -175,14 +175,14 @@ void SlotImports::RecordImportError(Session& session, Bytes error) {
 void SlotImports::OnCall(const FinishedCall& call) {
   if (call.session.cluster_options.imports == nullptr) return;
   ImportOf(call.session).last_request_ms = parts_.services.env.real_clock.NowMs();
-  if (call.ending == FinishedCall::Ending::kFailed) RecordImportError(call.session, call.error);
+  if (call.ending == FinishedCall::Ending::kFailed) MarkImportFailed(call.session, call.error);
 }
 
-void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.session, call.error); }
+void SlotImports::OnRefusal(const RefusedCall& call) { MarkImportFailed(call.session, call.error); }
 
 void SlotImports::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
+    if (!SlotChangeCollector::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
       continue;
     for (Import& import : imports_) import.failure_reason = "all keys were changed at once";
   }
@@ -285,9 +285,9 @@ bool SlotImports::HasWaitedForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims the slots in `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots
-// up. But the file or stream from which this node knows the slots ended before REVEAL. If the source lost the slots in
-// another way, keeping the keys that are here is better than deleting them.
+// Claims those of `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots up,
+// but the file or stream that told this node of the slots ended before REVEAL. If the source lost the slots in another
+// way, keeping the keys here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -300,8 +300,8 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer than kKeysPerTurn keys, so that none
-// are left.
+// Deletes at most kKeysPerTurn keys of the slots. Returns true if no key is left, because there were fewer than
+// kKeysPerTurn.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);

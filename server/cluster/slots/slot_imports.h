@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "server/clients/role.h"
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 #include "server/cluster/slots/slot_job.h"
 #include "server/dataset/journal.h"
 #include "server/execution/call_observer.h"
@@ -57,7 +57,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     std::string name;  // name of the migration: 40 hexadecimal digits
     SlotSet slots;     // the slots that the source gives
   };
-  // Begins an import. From now on the session may change keys of these slots, and of no others.
+  // From now on, the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
@@ -78,9 +78,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
   // The functions of CallObserver and Journal.
-  void OnCall(const FinishedCall& call) override;      // notes the time; a failed command fails its import
-  void OnRefusal(const RefusedCall& call) override;    // a refused command fails its import
-  void Append(const PropagatedGroup& group) override;  // a write without keys, as FLUSHALL, fails all imports
+  void OnCall(const FinishedCall& call) override;      // a command of the source ran: notes the time, and an error
+  void OnRefusal(const RefusedCall& call) override;    // a command of the source was refused: its import fails
+  void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands make all imports fail
 
  private:
   struct Import {  // an import of slots that is under way
@@ -94,19 +94,19 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowMs() const;                                              // Unix time in milliseconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
-  std::shared_ptr<SlotJob> JobOf(const Offer& offer);     // the job of a new import; throws if it must not begin
-  Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);       // like ImportOf, but also throws if it failed; sets acked_s
-  void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
-  void EndImport(Import& import, SlotJob::State state,    // ends the import in this state
+  std::shared_ptr<SlotJob> JobOf(const Offer& offer);    // the job of a new import; throws if it must not begin
+  Import& ImportOf(const Session& session);              // the import of the session; throws if it has none
+  Import& GetHealthyImport(const Session& session);      // like ImportOf, but also throws if it failed; sets acked_s
+  void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
+  void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
-  // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
-  // this process has seen the import fail.
-  bool HasWaitedForOwners(const std::string& name);  // true: other nodes had time to tell the owners
-  void ClaimUnownedSlots(const SlotSet& slots);  // claims slots without an owner, or whose owner does not claim them
-  bool DeleteSomeKeys(const SlotSet& slots);     // deletes at most kKeysPerTurn keys of the slots; true: none are left
+  // Returns true two node timeouts after the slots were found without a source, so that other nodes could tell who owns
+  // them. After an import that failed in this process, returns true immediately.
+  bool HasWaitedForOwners(const std::string& name);  // true: two node timeouts have passed
+  void ClaimUnownedSlots(const SlotSet& slots);      // claims slots that have no owner, or that their owner disclaims
+  bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now
 
@@ -114,8 +114,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   std::list<Import> imports_;                        // the imports that are under way
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;                  // by migration name: when its slots were found without a source (real time)
-  SlotChanges::RequestSplitter splitter_;  // splits requests; a member only to reuse its memory
+      orphaned_since_ms_;  // by migration name: when its slots were found without a source (real time)
+  SlotChangeCollector::RequestSplitter splitter_;  // splits requests; a member only to reuse its memory
 };
 
 }  // namespace respite

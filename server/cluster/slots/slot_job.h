@@ -46,7 +46,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   int64_t created_ms = 0;    // when the job was made (Unix ms)
   int64_t started_ms = 0;    // when the job, or its last attempt, began (Unix ms)
   int64_t ended_ms = -1;     // when the job succeeded or was cancelled (Unix ms); -1: it runs, or failed
-  int64_t paused_ms = 0;     // how long an export paused writes; meanwhile the time when the pause began (Unix ms)
+  int64_t paused_ms = 0;     // after the pause of writes: its length; during it: when it began (Unix ms)
   int retries = 0;           // how often a requested import was tried again
   int64_t updated_s = 0;     // when the state last changed (Unix time)
   int64_t acked_s = 0;       // when the other node last answered or sent a CLUSTER SYNCSLOTS (Unix time)
@@ -118,9 +118,9 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
   void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
-  // Removes the oldest ended jobs, until at most `most` ended jobs are left, not counting `kept`. `kept` may have
-  // failed and will be tried again; null: none.
-  void Trim(size_t most, const SlotJob* kept);  // removes the oldest ended jobs, but `most` of them
+  // Leaves at most `most` ended jobs. Does not count or remove `kept`, a failed job that will be tried again; null:
+  // there is none.
+  void Trim(size_t most, const SlotJob* kept);  // removes the oldest ended jobs
 
  private:
   Jobs jobs_;  // the latest first

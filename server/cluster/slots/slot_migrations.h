@@ -1,6 +1,6 @@
 // SlotMigrations: moves whole slots to other nodes (CLUSTER MIGRATESLOTS), and receives slots from other nodes, also on
-// its own request (CLUSTER MIGRATION IMPORT). Clients see a slot at its old owner until one moment, and at the new
-// owner from then on.
+// its own request (CLUSTER MIGRATION IMPORT). Until the takeover, clients find all keys of a slot at its old owner, and
+// then all at the new one.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   SlotMigrations(const Services& services, uint64_t random_seed);
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
-  // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
+  // The export starts when those before it have ended. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);  // queues an export (CLUSTER MIGRATESLOTS)
   // Queues an export that the target has requested under this name (CLUSTER SYNCSLOTS REQUEST).
   void Export(const SlotSet& slots, const NodeId& target, const std::string& name);
-  // Requests slots from their owner. Requires: a cluster, and no other request (FindRequest). Returns the name.
+  // Requests the slots from their owner. Returns the name of the migration. Requires: a cluster, and FindRequest() is
+  // null.
   std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
-  const SlotJob* FindRequest() const;  // the import that this node has requested and that is not over; null: none
-  // Cancels exports and requested imports. An empty name cancels all of them.
+  const SlotJob* FindRequest() const;  // the import that this node has requested and that runs; null: none
+  // Cancels the export or the requested import with this name; an empty name: all of them.
   size_t Cancel(Bytes name);  // returns how many migrations were cancelled (CLUSTER MIGRATION CANCEL)
   std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one of `slots` that an export moves; or nothing
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs

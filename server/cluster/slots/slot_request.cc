@@ -33,7 +33,7 @@ void SlotRequest::Tick() {
   if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
   if (job_->state == State::kFailed) {
-    // Also a failure of the import itself, which SlotImports notes in the job.
+    // Either this request has failed, or the import itself, which SlotImports notes in the job.
     if (!std::exchange(saw_failure_, true)) changed_ms_ = now_ms;
     if (now_ms - changed_ms_ < kRetryMs) return;
     ++job_->retries;
@@ -41,8 +41,8 @@ void SlotRequest::Tick() {
   }
   if (!IsWaiting()) return;
   if (job_->state == State::kEstablishing && unanswered_ == 0) {
-    // The export may have failed at the source before it reached this node. The request then queues it again, and
-    // changes nothing otherwise.
+    // The export may have failed at the source before it reached this node. Then the repeated request queues it again;
+    // otherwise it has no effect.
     if (now_ms - changed_ms_ >= kRetryMs) SendRequest();
     return;
   }

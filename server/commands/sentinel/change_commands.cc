@@ -449,7 +449,7 @@ constexpr std::array kPeriods = {Period{"INFO-PERIOD", &SentinelPeriods::info},
                                  Period{"TILT-TRIGGER", &SentinelPeriods::tilt_trigger},
                                  Period{"TILT-PERIOD", &SentinelPeriods::tilt},
                                  Period{"SLAVE-RECONF-TIMEOUT", &SentinelPeriods::reconfiguration_timeout},
-                                 Period{"MIN-LINK-RECONNECT-PERIOD", &SentinelPeriods::min_link_reconnect},
+                                 Period{"MIN-LINK-RECONNECT-PERIOD", &SentinelPeriods::min_link_age},
                                  Period{"ELECTION-TIMEOUT", &SentinelPeriods::election_timeout},
                                  Period{"SCRIPT-MAX-RUNTIME", &SentinelPeriods::script_max_runtime},
                                  Period{"SCRIPT-RETRY-DELAY", &SentinelPeriods::script_retry_delay}};

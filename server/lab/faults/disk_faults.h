@@ -3,7 +3,7 @@
 //
 // Background threads sync these files, and child processes write some of them. So the rules are in memory that child
 // processes share. Therefore the server sees how often a rule acted in a child process, and a rule that the server
-// removes no longer acts there.
+// removes no longer acts in child processes.
 #pragma once
 
 #include <atomic>
@@ -45,9 +45,9 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
     IoError error = kNoError;  // the error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  // Counts this operation as a match of each rule for this kind of operation, up to the first rule that acts. Returns
-  // the delay or the error that the operation gets from this rule. Thread-safe.
-  DiskEffect TakeEffect(Operation operation);  // counts an operation; returns the delay or error for it
+  // Asks the rules for this kind of operation in turn, until one acts; for each, the operation counts as a match.
+  // Returns the delay or the error of the rule that acts, if any. Thread-safe.
+  DiskEffect TakeEffect(Operation operation);  // counts an operation; returns its delay or error
 
  private:
   struct Slot;   // a rule

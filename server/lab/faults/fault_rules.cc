@@ -19,8 +19,8 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Returns whether fault rules never affect the command. This is so for TEST, which no rule may make unusable, and for
-// the commands by which a replica gets its data (PSYNC, REPLCONF, SYNC).
+// Returns true for the commands on which no rule acts: TEST, so that a test can always remove its rules, and PSYNC,
+// SYNC and REPLCONF, by which a replica gets its data.
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
@@ -36,7 +36,7 @@ struct FaultRules::Rule {
   uint64_t serial;
   int64_t ends_ms = Timers::kNever;
   bool is_over = false;
-  HitCounts counts = {};       // for requests and connections
+  HitCounts counts = {};       // matches and hits of requests and connections
   uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 

@@ -64,10 +64,10 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
   // no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
-  // Removes a rule. Requests and replies that the rule delays continue.
+  // Requests and replies that the rule delays continue.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
-  // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
+  // With the same seed, the rules make the same random choices.
   void Seed(uint64_t seed);  // sets the seed for PERCENT
 
   struct Summary {  // one rule of TEST FAULT LIST
@@ -79,8 +79,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
-  // Returns the number of requests, connections or disk operations on which the rule has acted. Returns nullopt if
-  // there is no such rule.
+  // Counts the requests, connections or disk operations on which the rule has acted.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may stop
@@ -110,9 +109,9 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
-  // Ends the effect of a rule, because the rule has ended or will be deleted. The rule stays in rules_.
+  // From now on the rule acts no more, because it has ended or will be deleted. It stays in rules_.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
+  void RecomputeAfterRuleChange();     // updates connection_rules_, the sockets, and whether requests are checked
   uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule
   bool ShutsSockets() const;           // true: an active rule forbids the server to listen
 

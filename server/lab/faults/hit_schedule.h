@@ -1,5 +1,5 @@
-// HitSchedule: TIMES, AFTER and PERCENT of TEST FAULT. A rule may match many requests; these options say on which of
-// them the fault acts.
+// HitSchedule: TIMES, AFTER and PERCENT of TEST FAULT. A rule of TEST FAULT may match many requests; these options say
+// on which of the matching requests the fault acts.
 #pragma once
 
 #include <atomic>

@@ -135,8 +135,8 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
                                 WatchingClient{.client = request.owner, .key = first, .number = request.number});
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. Called also after failed requests, because a
-// failed EXEC also ends a WATCH.
+// Forgets the WATCH of a client if the client no longer watches keys. Also called after failed requests, because a
+// failed EXEC ends a WATCH.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }

@@ -1,8 +1,8 @@
 // Lint: TEST LINT. Finds requests of clients that work in a test but cause trouble in production.
 //
 // Lint is called before each request (as RequestFaults), for the keyspace events of the request (as KeyEventListener),
-// and after the request (as CallObserver). Lint passes all this to its checks. A strict rule can refuse the request
-// before the request runs. Lint that is off costs nothing.
+// and after the request (as CallObserver). Lint passes requests and events to its checks. A strict rule can refuse the
+// request before it runs. While all rules are off, Lint costs nothing.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {  // a violation that TEST LINT found; equal ones only increase `count`
   LintRule rule;
-  LintClient client;    // the first violating client; others have its name, library and user
+  LintClient client;    // the first client; others that count have the same name, library and user
   std::string command;  // the command, such as "set"; empty for a remark about a client that has left
   std::string request;  // first request that violated the rule, without secrets; empty for a client that has left
   std::string key;      // key of the first violation; empty: no key
@@ -62,7 +62,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint& operator=(const Lint&) = delete;
 
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
-  // Turns these rules on or off, or makes them strict, from the next request on.
+  // The mode applies from the next request on.
   void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
   LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
   // Turns off all rules, but keeps the findings.

@@ -95,16 +95,15 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
-  // Some checks have a table with a row for each client. Before such a check adds a row, the check removes the rows of
-  // disconnected clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
+  // For checks that have a table with a row for each client. If a table has kMaxGoneClients + 2 * (number of connected
+  // clients) rows, the check removes the rows of disconnected clients before it adds a row.
   static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
   virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key. Also called when a key expires or is evicted, perhaps between two
-  // requests.
+  // Called when the running request changes a key, and when a key expires or is evicted, even between two requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed, or has expired
   virtual void Forget(const KeyView& /*key*/) {}  // called when TEST or another server has changed this key
   virtual void ForgetAll(int /*db*/) {}           // called when all keys of the database change: FLUSHALL, SWAPDB …

@@ -49,8 +49,8 @@ std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about al
 // Finds a rule by its name, in upper or lower case.
 std::optional<LintRule> FindLintRule(Bytes name);  // `name`: such as "cross-slot"; nullopt: no such rule
 
-inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
-// Returns a version limit of a rule as text, such as "7.2". Omits the parts that are kAnyVersionPart.
+inline constexpr int kAnyVersionPart = 999;  // for a part that a version limit omits, so that 7.2 includes 7.2.9
+// For the rules `deprecated` and `newer`, whose limit is a version.
 std::string VersionLimitText(const Version& version);  // such as "7.2": omits the parts that are kAnyVersionPart
 
 struct LintLimits {                          // the numbers and patterns with which rules of TEST LINT can be adjusted
@@ -62,10 +62,9 @@ struct LintLimits {                          // the numbers and patterns with wh
   Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version
 };
 
-// Parses the value of a rule, and stores the value in `limits`. Returns false if the value is not valid. Requires: the
-// rule takes a value.
+// `value` is the text after `=`, as in big-value=100kb. Stores it in `limits`. Requires: the rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's limit; false: `value` is invalid
-// Returns the present limit of a rule (the value after `=`) as text. Requires: the rule takes a value.
-std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the rule's present limit, as text
+// Requires: the rule takes a value.
+std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the limit as typed after `=`: "1048576"
 
 }  // namespace respite

@@ -20,7 +20,7 @@ constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
 // The commands by which a script can read the value of a lock.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
-// The commands that only add to a value. They need not know the previous value, and do not overwrite it.
+// Commands that change a value without overwriting it. A client can use them without knowing the previous value.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
@@ -217,9 +217,8 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Makes room if there are kMaxLocks locks. First removes the locks that no client holds any longer. If at least half of
-// kMaxLocks are left, removes all locks. A program may have very many locks if the program sets a key for each job to
-// prevent double execution.
+// If there are kMaxLocks locks, removes those that no client holds any longer. If at least kMaxLocks / 2 are left,
+// removes all locks. So many locks can exist if a program sets a key for each job, to prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -307,8 +306,8 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. Called also after failed requests, because a
-// failed EXEC also ends a WATCH.
+// Forgets the WATCH of a client if the client no longer watches keys. Also called after failed requests, because a
+// failed EXEC ends a WATCH.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

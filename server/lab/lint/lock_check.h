@@ -1,10 +1,10 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work of TEST LINT.
 //
-// A lock is a key that a client has set with NX. This client holds the lock until the key is deleted or overwritten. If
-// another client sets the key with NX again, the lock of the first client has expired, and the first client may not
-// have noticed this. Later writes of the first client are reported if this client used the same key under its lock, or
-// if the new holder uses the key. Commands that only add to a value (INCR, SADD) are reported only if the client has
-// also read the value under the lock. Otherwise the client probably uses the lock only to prevent double execution.
+// A lock is a key that a client has set with NX. The client holds the lock until the key is deleted or overwritten. If
+// a second client sets the key with NX, the lock of the first client has expired, perhaps unnoticed. From then on, a
+// write of the first client to a key is reported if the first client used this key under its lock, or if the second
+// client uses it. A write that only adds to a value (INCR, SADD) is reported only if the first client has also read the
+// value under the lock. Otherwise the lock is probably only to prevent double execution.
 #pragma once
 
 #include <deque>
@@ -29,7 +29,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
  private:
   struct Holder {            // a client that holds a lock, or acts as if it still held the lock
     LintClient client;       // the client that has acquired the lock
-    KeyMap<bool> used = {};  // keys used under the lock; true: also by other commands than those that only add
+    KeyMap<bool> used = {};  // keys used under the lock; true: not only by adding commands
     KeySet written = {};     // keys that the client wrote after another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
@@ -64,9 +64,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void RemoveFromLocksOf(uint64_t client, const KeyName& key);  // removes a lock from the client's entry in locks_of_
-  void UnlinkAll(const KeyName& key,
-                 const Lock& lock);                    // calls RemoveFromLocksOf for the holder and all former holders
-  void ForgetFormerHolder(const LintRequest& request,  // forgets a former holder that writes the lock's key
+  void UnlinkAll(const KeyName& key, const Lock& lock);  // RemoveFromLocksOf, for the holder and all former holders
+  void ForgetFormerHolder(const LintRequest& request,    // forgets a former holder that writes the lock's key
                           const KeyView& key);
   void NoteWatches(const LintRequest& request);  // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);    // forgets the WATCH of a client whose WATCH has ended

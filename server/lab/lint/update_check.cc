@@ -53,8 +53,8 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// Returns whether the request overwrites a value even if another client has changed the value. SET with NX or IFEQ does
-// not.
+// Returns true if the request overwrites the value even if another client has changed it. False for SET with NX or
+// IFEQ.
 bool UpdateCheck::ReplacesUnconditionally(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;

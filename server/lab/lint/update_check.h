@@ -3,8 +3,8 @@
 //
 // The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
 // longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
-// events, except those that change no value, such as `expire` and `persist`. So neither EXPIRE nor SET NX of an
-// existing key counts.
+// events, except those that change no value, such as `expire` and `persist`. So EXPIRE does not count as a write, and
+// SET NX of an existing key does not.
 #pragma once
 
 #include <deque>
@@ -47,19 +47,19 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     LintClient writer = {};   // the last other client that wrote the key after this read
   };
 
-  static bool ReadsToChange(const LintRequest& request);            // true: reads a value outside EXEC and scripts
+  static bool ReadsToChange(const LintRequest& request);            // true: a read outside EXEC and scripts
   static bool ReplacesUnconditionally(const LintRequest& request);  // true: also overwrites what other clients wrote
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // adds a remark if the write loses an update
                        const Extent& written, LintRemarks& remarks);
-  // Returns whether the client probably fills a cache: `read` had found no key, and the request writes the key with a
-  // deadline, or with the value that the key has now.
-  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // after a miss, probably fills a cache
+  // Returns true if `read` found no key, and the request now writes the key with a deadline, or with the value that the
+  // key has now.
+  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // true: the client probably fills a cache
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
-  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // makes others' reads stale
-  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // marks `read` as stale
+  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // notes it in others' reads
+  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // adds a write to `read`
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the client's oldest read
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads
 

@@ -26,7 +26,7 @@
 
 namespace respite {
 
-struct RecordedEvent {  // something that happened on one connection of a recorded server
+struct RecordedEvent {  // one event of a recorded connection, such as received bytes
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
   int64_t at_us = 0;        // time in µs since the start of the recording
@@ -52,7 +52,7 @@ std::string RecordingHeader(const RecordingStart& start);  // the first line of 
 // Appends the first line of an event. If the event has bytes, the caller must append them and kEventEnd.
 void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection,  // appends an event's first line
                        RecordedEvent::Kind kind, size_t bytes);
-// This character follows the bytes of an event that has bytes.
+// The character after the bytes of an event, if it has bytes.
 inline constexpr char kEventEnd = '\n';
 
 // Parses a recording. Ignores an incomplete last event, which a crash may leave. Fails if the text is malformed, or if

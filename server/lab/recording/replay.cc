@@ -11,12 +11,11 @@ namespace respite {
 
 namespace {
 
-// After waiting for a reply for this number of milliseconds (real time), the replay moves the server's clock on with
-// TEST CLOCK, because the command may be waiting for a later time of that clock.
+// If a reply has not come after this number of ms (real time), the replay moves the server's clock by TEST CLOCK to the
+// time of the next event, because the command may be blocked until a later time.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How long (ms of real time) the replay waits for missing replies before it closes their connections. If the replay
-// does not move the server's clock with TEST CLOCK, the replay waits longer, by the recorded time since the last
-// request or connection.
+// How long (ms of real time) the replay waits for missing replies before it closes their connections. Without TEST
+// CLOCK, the recorded time since the last request or connection is added.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;  // how long the replay waits for the reply to TEST CLOCK before it fails
 constexpr int64_t kLookAgainMs = 5;
@@ -49,16 +48,16 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a client in the recording moves the server's clock. Then the replay must not move the clock, because
-// that client would find another time than in the recording.
+// Returns true if a recorded client may have moved the server's clock, or used a world, which has a clock of its own.
+// The replay must not move the clock in this case, because the client would find another time than in the recording.
 bool Replay::ClientsMoveClock() const {
-  std::map<uint64_t, AskedReplies> clients;
+  std::map<uint64_t, UnansweredRequests> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
     if (event.kind == Kind::kClose) clients.erase(event.connection);
     if (event.kind != Kind::kIn) return false;
-    AskedReplies& client = clients[event.connection];
+    UnansweredRequests& client = clients[event.connection];
     client.Feed(event.bytes);
-    return client.MovesClock();
+    return client.MayHaveMovedClock();
   });
 }
 

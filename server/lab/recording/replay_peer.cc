@@ -10,17 +10,17 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Parses bytes that the recorded server has sent, and finds the request of each reply. This must happen immediately:
-// replies and messages are then stored separately, so their common order is lost.
+// Parses bytes that the recorded server has sent, and finds the request of each reply. For this, the order of replies
+// and messages is needed. It is known only here, because they are stored separately.
 void ReplayPeer::Expect(Bytes bytes) {
-  if (asked_.IsIncomparable()) return;
+  if (unanswered_.IsIncomparable()) return;
   recorded_.Feed(bytes);
   while (auto reply = recorded_.Next()) {
-    if (asked_.IsPubSubMessage(*reply)) {
-      asked_.Confirm(*reply);
+    if (unanswered_.IsPubSubMessage(*reply)) {
+      unanswered_.Confirm(*reply);
       recorded_.messages.push_back(std::move(*reply));
     } else {
-      answered_requests_.push_back(asked_.Take(*reply));
+      answered_requests_.push_back(unanswered_.Take(*reply));
       recorded_.replies.push_back(std::move(*reply));
     }
   }
@@ -54,7 +54,7 @@ std::optional<ReplayPeer::Pair> ReplayPeer::Next(Moment moment) {
   if (!is_there(recorded_.replies, replayed_.replies)) return std::nullopt;
   Pair pair{std::nullopt, TakeFirst(recorded_.replies), TakeFirst(replayed_.replies)};
   if (!pair.recorded) {
-    pair.request = asked_.Take(*pair.replayed);
+    pair.request = unanswered_.Take(*pair.replayed);
   } else {
     pair.request = std::move(answered_requests_.front());
     answered_requests_.pop_front();
@@ -68,9 +68,9 @@ void ReplayPeer::OnConnected() {
 }
 
 void ReplayPeer::OnReceived(Bytes bytes) {
-  if (!asked_.IsIncomparable()) replayed_.Feed(bytes);
+  if (!unanswered_.IsIncomparable()) replayed_.Feed(bytes);
   while (auto reply = replayed_.Next()) {
-    (asked_.IsPubSubMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
+    (unanswered_.IsPubSubMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
   }
   on_event_();
 }

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "protocol/reply_tree.h"
-#include "server/lab/recording/asked_replies.h"
+#include "server/lab/recording/unanswered_requests.h"
 #include "server/net/link.h"
 
 namespace respite {
@@ -30,9 +30,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   // --- Recorded events.
 
-  void Ask(Bytes bytes) { asked_.Feed(bytes); }
+  void Ask(Bytes bytes) { unanswered_.Feed(bytes); }
   void Expect(Bytes bytes);                  // parses bytes that the recorded server has sent, to compare the replies
-  void ExpectEnd() { expects_end_ = true; }  // the recorded server closed the connection here: waits for that
+  void ExpectEnd() { expects_end_ = true; }  // the recorded server closed the connection here; so must the new one
 
   // --- State.
 
@@ -42,24 +42,22 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty: open, or hung up
   bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
-  // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
+  // True after SYNC, PSYNC or MONITOR, or if the bytes of one of the servers are not RESP.
   bool IsIncomparable() const {  // true: replies cannot be compared from now on
-    return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed();
+    return unanswered_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed();
   }
 
-  uint64_t number() const { return number_; }           // number of the connection in the recording
-  uint64_t requests() const { return asked_.count(); }  // number of requests recorded until now, whether sent or not
+  uint64_t number() const { return number_; }                // number of the connection in the recording
+  uint64_t requests() const { return unanswered_.count(); }  // number of requests read so far, whether sent or not
 
-  // Two replies to compare. When no more replies will arrive, one of them is nullopt if only one server has sent a
-  // further reply.
+  // At the end (Moment::kEnd), one of the two replies is nullopt if only one server has sent a further reply.
   struct Pair {                           // the replies of both servers to one request, to compare
     std::optional<AskedRequest> request;  // the request that got these replies; nullopt: a message, or unknown
     std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Removes and returns the next pair to compare, or returns nullopt. While more replies may arrive (kUnderWay), a
-  // reply stays until its counterpart has arrived.
+  // While more replies may arrive (kUnderWay), a reply stays until the reply of the other server has arrived too.
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.
@@ -88,9 +86,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   const uint64_t number_;                 // number of the connection in the recording
   const std::function<void()> on_event_;  // called when the connection changes or data has arrived
   std::unique_ptr<Link> link_;
-  AskedReplies asked_;  // recorded requests that still await their reply
-  Answers recorded_;    // replies and messages of the recorded server
-  // The request of each reply in recorded_. Nullopt: the request is unknown.
+  UnansweredRequests unanswered_;  // recorded requests that still await their reply
+  Answers recorded_;               // replies and messages of the recorded server
+  // Nullopt: the request is unknown.
   std::deque<std::optional<AskedRequest>> answered_requests_;  // the request of each reply in recorded_
   Answers replayed_;                                           // replies and messages of the new server
   bool expects_end_ = false;                                   // true: in the recording, the connection was closed

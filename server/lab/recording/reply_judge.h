@@ -8,7 +8,7 @@
 #include "base/glob.h"
 #include "protocol/reply_tree.h"
 #include "server/catalogue/command_table.h"
-#include "server/lab/recording/asked_replies.h"
+#include "server/lab/recording/unanswered_requests.h"
 
 namespace respite {
 
@@ -17,7 +17,7 @@ class ReplyJudge {  // compares the replies of two servers to the same request
   enum class Verdict : uint8_t {
     kSame,
     kDiffers,
-    kUnjudged,  // need not be equal: ignored, or of one type with contents that vary
+    kUnjudged,  // different, but allowed: the command is ignored, or its contents vary
   };
 
   // `set` must outlive this object. `ignored` has patterns for full command names (`get`, `client|id`). If the replies

@@ -24,7 +24,7 @@ bool RunsOthers(const RequestEntry& entry) {
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
 }
 
-// Returns true if the filter has a condition that only requests can meet, not expired keys.
+// Returns true if the filter has a condition that an expired key cannot meet, such as one for the client.
 bool MeansRequests(const JournalFilter& filter) {
   const RequestFilter& request = filter.request;
   const ClientFilter& client = request.client;
@@ -50,11 +50,11 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const LockRecord& lock) const;
-  // Heights count halves of rows. Returns the height (2n for row n) at which the row of this journal entry begins. If
-  // no row shows the entry, returns the height for the next entry that is shown.
+  // Returns the height at which the row of this journal entry begins, in halves of rows: 2n for row n. If no row shows
+  // the entry, returns the height of the next entry that is shown.
   size_t Above(uint64_t seq) const;
-  // Returns the height (2n + 1 for row n) of the middle of this journal entry's row. If no row shows the entry, returns
-  // Above(seq).
+  // Returns the height of the middle of this journal entry's row, in halves of rows: 2n + 1 for row n. If no row shows
+  // the entry, returns Above(seq).
   size_t Within(uint64_t seq) const;
   size_t EndOf(const LockRecord& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -183,9 +183,9 @@ size_t ChartMaker::EndOf(const LockRecord& lock) const {
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// Returns the index of the leftmost lane (bar beside the column) that is free where the lock begins. If none is free,
-// returns a new lane, or the last of kMaxLanes lanes. `lanes` contains, for each lane, the height at which its last
-// lock ends.
+// Chooses the lane (a bar beside the client's column) that shows the lock, and returns its index: the leftmost lane
+// that is free where the lock begins, or else a new lane, or the last of kMaxLanes lanes. `lanes`: for each lane, the
+// height at which its last lock ends.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

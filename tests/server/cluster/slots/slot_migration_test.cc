@@ -1,7 +1,7 @@
 // CLUSTER MIGRATESLOTS: whole servers on a fake network. The seeded stories of cluster_history_test.cc use it as well.
 #include <string>
 
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 #include "server/storage/hidden_slots_text.h"
 #include "tests/server/cluster/slots/slot_migration_fixture.h"
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "server/commands/families.h"
-#include "server/lab/recording/asked_replies.h"
 #include "server/lab/recording/reply_judge.h"
+#include "server/lab/recording/unanswered_requests.h"
 
 namespace respite {
 namespace {
@@ -15,87 +15,88 @@ ReplyTree TreeOf(Bytes text) {
   return parser.Next().value();
 }
 
-class AskedRepliesTest : public testing::Test {
+class UnansweredRequestsTest : public testing::Test {
  protected:
   // Returns the first argument of the request to which the reply belongs; "message" for a message, "nobody" if there is
   // no request.
   std::string AskerOf(Bytes reply) {
     const ReplyTree tree = TreeOf(reply);
-    if (asked_.IsPubSubMessage(tree)) {
-      asked_.Confirm(tree);
+    if (unanswered_.IsPubSubMessage(tree)) {
+      unanswered_.Confirm(tree);
       return "message";
     }
-    const auto request = asked_.Take(tree);
+    const auto request = unanswered_.Take(tree);
     return request ? request->words[0] : "nobody";
   }
 
-  AskedReplies asked_;
+  UnansweredRequests unanswered_;
 };
 
-TEST_F(AskedRepliesTest, EachReplyFindsItsRequest) {
-  asked_.Feed("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*1\r\n$4\r\nPI");
-  asked_.Feed("NG\r\nECHO x\r\n");
+TEST_F(UnansweredRequestsTest, EachReplyFindsItsRequest) {
+  unanswered_.Feed("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*1\r\n$4\r\nPI");
+  unanswered_.Feed("NG\r\nECHO x\r\n");
   EXPECT_EQ(AskerOf("$-1\r\n"), "GET");
   EXPECT_EQ(AskerOf("+PONG\r\n"), "PING");
   EXPECT_EQ(AskerOf("$1\r\nx\r\n"), "ECHO");
   EXPECT_EQ(AskerOf("+OK\r\n"), "nobody");
 }
 
-TEST_F(AskedRepliesTest, SubscriptionsAreConfirmedByMessages) {
-  asked_.Feed("SUBSCRIBE a b\r\nPING\r\n");
+TEST_F(UnansweredRequestsTest, SubscriptionsAreConfirmedByMessages) {
+  unanswered_.Feed("SUBSCRIBE a b\r\nPING\r\n");
   EXPECT_EQ(AskerOf("*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n"), "message");
   EXPECT_EQ(AskerOf("*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n"), "message");
   EXPECT_EQ(AskerOf("*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\nx\r\n"), "message");
   EXPECT_EQ(AskerOf("*2\r\n$4\r\npong\r\n$0\r\n\r\n"), "PING");
 }
 
-TEST_F(AskedRepliesTest, ASubscriptionThatIsRefusedHasAReply) {
-  asked_.Feed("SUBSCRIBE\r\nPING\r\n");
+TEST_F(UnansweredRequestsTest, ASubscriptionThatIsRefusedHasAReply) {
+  unanswered_.Feed("SUBSCRIBE\r\nPING\r\n");
   EXPECT_EQ(AskerOf("-ERR wrong number of arguments for 'subscribe' command\r\n"), "SUBSCRIBE");
   EXPECT_EQ(AskerOf("+PONG\r\n"), "PING");
 }
 
-TEST_F(AskedRepliesTest, AnErrorBehindASubscriptionBelongsToItsOwnRequest) {
-  asked_.Feed("SUBSCRIBE a b\r\nUNSUBSCRIBE\r\nGET x\r\nINCR x\r\n");
+TEST_F(UnansweredRequestsTest, AnErrorBehindASubscriptionBelongsToItsOwnRequest) {
+  unanswered_.Feed("SUBSCRIBE a b\r\nUNSUBSCRIBE\r\nGET x\r\nINCR x\r\n");
   for (int i = 0; i < 2; ++i) EXPECT_EQ(AskerOf("*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n"), "message");
   EXPECT_EQ(AskerOf("*3\r\n$11\r\nunsubscribe\r\n$1\r\na\r\n:1\r\n"), "message");
   EXPECT_EQ(AskerOf("-ERR Can't execute 'get'\r\n"), "GET");
   EXPECT_EQ(AskerOf(":1\r\n"), "INCR");
 }
 
-TEST_F(AskedRepliesTest, AQueuedSubscriptionHasAReply) {
-  asked_.Feed("MULTI\r\nSUBSCRIBE a\r\nEXEC\r\n");
+TEST_F(UnansweredRequestsTest, AQueuedSubscriptionHasAReply) {
+  unanswered_.Feed("MULTI\r\nSUBSCRIBE a\r\nEXEC\r\n");
   EXPECT_EQ(AskerOf("+OK\r\n"), "MULTI");
   EXPECT_EQ(AskerOf("+QUEUED\r\n"), "SUBSCRIBE");
   EXPECT_EQ(AskerOf("*1\r\n+x\r\n"), "EXEC");
 }
 
-TEST_F(AskedRepliesTest, TimeOfItsOwn) {
-  asked_.Feed("TEST FAULT LIST\r\nAUTH worldly x\r\n");
-  EXPECT_FALSE(asked_.MovesClock());
-  asked_.Feed("HELLO 3 AUTH world.t1 x\r\n");
-  EXPECT_TRUE(asked_.MovesClock());
+TEST_F(UnansweredRequestsTest, TimeOfItsOwn) {
+  unanswered_.Feed("TEST FAULT LIST\r\nAUTH worldly x\r\n");
+  EXPECT_FALSE(unanswered_.MayHaveMovedClock());
+  unanswered_.Feed("HELLO 3 AUTH world.t1 x\r\n");
+  EXPECT_TRUE(unanswered_.MayHaveMovedClock());
 }
 
-TEST_F(AskedRepliesTest, RepliesThatAreTurnedOffAreNotAwaited) {
-  asked_.Feed("CLIENT REPLY SKIP\r\nSET k 1\r\nGET k\r\nCLIENT REPLY OFF\r\nSET k 2\r\nCLIENT REPLY ON\r\nPING\r\n");
+TEST_F(UnansweredRequestsTest, RepliesThatAreTurnedOffAreNotAwaited) {
+  unanswered_.Feed(
+      "CLIENT REPLY SKIP\r\nSET k 1\r\nGET k\r\nCLIENT REPLY OFF\r\nSET k 2\r\nCLIENT REPLY ON\r\nPING\r\n");
   EXPECT_EQ(AskerOf("$1\r\n1\r\n"), "GET");
   EXPECT_EQ(AskerOf("+OK\r\n"), "CLIENT");
   EXPECT_EQ(AskerOf("+PONG\r\n"), "PING");
 }
 
-TEST_F(AskedRepliesTest, ExecHasTheQueuedRequests) {
-  asked_.Feed("MULTI\r\nSET k v\r\nTTL k\r\nEXEC\r\n");
-  for (int i = 0; i < 3; ++i) asked_.Take(TreeOf("+QUEUED\r\n"));
-  const auto exec = asked_.Take(TreeOf("*0\r\n"));
+TEST_F(UnansweredRequestsTest, ExecHasTheQueuedRequests) {
+  unanswered_.Feed("MULTI\r\nSET k v\r\nTTL k\r\nEXEC\r\n");
+  for (int i = 0; i < 3; ++i) unanswered_.Take(TreeOf("+QUEUED\r\n"));
+  const auto exec = unanswered_.Take(TreeOf("*0\r\n"));
   ASSERT_TRUE(exec);
   EXPECT_THAT(exec->queued,
               testing::ElementsAre(std::vector<std::string>{"SET", "k", "v"}, std::vector<std::string>{"TTL", "k"}));
 }
 
-TEST_F(AskedRepliesTest, AReplicaSpeaksAnotherProtocol) {
-  asked_.Feed("PSYNC ? -1\r\n");
-  EXPECT_TRUE(asked_.IsIncomparable());
+TEST_F(UnansweredRequestsTest, AReplicaSpeaksAnotherProtocol) {
+  unanswered_.Feed("PSYNC ? -1\r\n");
+  EXPECT_TRUE(unanswered_.IsIncomparable());
 }
 
 Verdict Judge(const AskedRequest& request, Bytes recorded, Bytes replayed) {

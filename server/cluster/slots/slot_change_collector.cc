@@ -1,4 +1,4 @@
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 
 #include <algorithm>
 #include <cassert>
@@ -12,7 +12,8 @@ namespace respite {
 
 namespace {
 
-// Finds a command by its name in a journal, which is the name from before rename-command.
+// Finds the command of a propagated request. Propagated requests have the name of the command from before
+// rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
   const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);
@@ -32,7 +33,7 @@ size_t TakeNumber(Bytes& text) {
 
 }  // namespace
 
-std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) {
+std::span<const Bytes> SlotChangeCollector::RequestSplitter::ArgumentsOf(Bytes request) {
   words_.clear();
   for (size_t left = TakeNumber(request); left > 0; --left) {
     const size_t size = TakeNumber(request);
@@ -42,14 +43,14 @@ std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) 
   return words_;
 }
 
-// Commands about functions do not count, because functions belong to a node and not to a slot.
-bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
+// FUNCTION commands do not count, because functions belong to a node and not to a slot.
+bool SlotChangeCollector::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
   return KeysForAclCheck(command->Spec(), arguments).IsEmpty();
 }
 
-bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
+bool SlotChangeCollector::ExamineRequest(std::span<const Bytes> arguments) {
   const Command* const command = Find(commands_, arguments);
   if (command == nullptr) return false;
   const KeyList keys = KeysForAclCheck(command->Spec(), arguments);
@@ -58,7 +59,7 @@ bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
                      [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
 
-void SlotChanges::Append(const PropagatedGroup& group) {
+void SlotChangeCollector::Append(const PropagatedGroup& group) {
   struct Output {
     std::string& text;
     void Piece(Bytes piece) { text.append(piece); }

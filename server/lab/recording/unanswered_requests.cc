@@ -1,4 +1,4 @@
-#include "server/lab/recording/asked_replies.h"
+#include "server/lab/recording/unanswered_requests.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +35,7 @@ size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1,
 
 }  // namespace
 
-void AskedReplies::Feed(Bytes bytes) {
+void UnansweredRequests::Feed(Bytes bytes) {
   std::array<char, kScratch> scratch;
   while (!bytes.empty() && !has_other_protocol_) {
     const std::span<char> target = parser_.ReadTarget(scratch);
@@ -52,14 +52,14 @@ void AskedReplies::Feed(Bytes bytes) {
   }
 }
 
-void AskedReplies::Receive(std::vector<std::string> words) {
+void UnansweredRequests::Receive(std::vector<std::string> words) {
   if (words.empty()) return;
   ++count_;
   const std::string& name = words[0];
   const bool sets_mode = words.size() == 3 && EqualsIgnoreCase(name, "client") && EqualsIgnoreCase(words[1], "reply");
   if (sets_mode) NoteReplyMode(words[2]);
   has_other_protocol_ = has_other_protocol_ || Has(kOtherProtocols, name);
-  moves_clock_ = moves_clock_ || MayMoveClock(words);
+  may_have_moved_clock_ = may_have_moved_clock_ || MayMoveClock(words);
   if (EqualsIgnoreCase(name, "reset")) {
     queue_.reset();
     has_subscribed_ = false;
@@ -77,15 +77,15 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   AddOwed(std::move(words));
 }
 
-// Applies the mode of a CLIENT REPLY request. The caller must do this before deciding whether the request itself gets a
-// reply: ON gets one, but OFF and SKIP do not.
-void AskedReplies::NoteReplyMode(const std::string& mode) {
+// Applies the mode of a CLIENT REPLY request. Must be called before the caller decides whether the request itself gets
+// a reply: ON gets one, but OFF and SKIP do not.
+void UnansweredRequests::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;
   if (EqualsIgnoreCase(mode, "skip") && answers_ == Answers::kOn) answers_ = Answers::kSkipNext;
 }
 
-void AskedReplies::AddOwed(std::vector<std::string> words) {
+void UnansweredRequests::AddOwed(std::vector<std::string> words) {
   AskedRequest request{.words = std::move(words)};
   const std::string& name = request.words[0];
   if (EqualsIgnoreCase(name, "multi")) {
@@ -101,7 +101,7 @@ void AskedReplies::AddOwed(std::vector<std::string> words) {
   owed_.push_back(std::move(request));
 }
 
-std::optional<AskedRequest> AskedReplies::Take(const ReplyTree& reply) {
+std::optional<AskedRequest> UnansweredRequests::Take(const ReplyTree& reply) {
   const auto is_over = [&](const AskedRequest& request) {
     return request.is_confirmed_by_messages && (request.confirmations > 0 || !reply.IsError());
   };
@@ -112,7 +112,7 @@ std::optional<AskedRequest> AskedReplies::Take(const ReplyTree& reply) {
   return request;
 }
 
-void AskedReplies::Confirm(const ReplyTree& message) {
+void UnansweredRequests::Confirm(const ReplyTree& message) {
   if (message.children.empty() || !Has(kSubscriptions, message.children[0].text)) return;
   if (owed_.empty() || !owed_.front().is_confirmed_by_messages) return;
   const bool is_next = owed_.size() > 1 && owed_[1].is_confirmed_by_messages;
@@ -120,7 +120,7 @@ void AskedReplies::Confirm(const ReplyTree& message) {
   ++owed_.front().confirmations;
 }
 
-bool AskedReplies::IsPubSubMessage(const ReplyTree& reply) const {
+bool UnansweredRequests::IsPubSubMessage(const ReplyTree& reply) const {
   if (reply.kind == ReplyKind::kPush) return true;
   if (!has_subscribed_ || reply.kind != ReplyKind::kArray || reply.children.size() < 3) return false;
   const std::string& first = reply.children[0].text;

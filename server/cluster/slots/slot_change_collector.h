@@ -1,5 +1,5 @@
-// SlotChanges: a journal that collects the changes to keys of some slots, as requests for the node that takes the
-// slots over.
+// SlotChangeCollector: collects the changes to keys of some slots while SlotExport sends these slots to another node.
+// The changes are requests, which SlotExport sends after the snapshot.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ namespace respite {
 
 class CommandTable;
 
-class SlotChanges final : public Journal {  // collects the changes to keys of some slots, as requests
+class SlotChangeCollector final : public Journal {  // collects the changes to keys of some slots, as requests
  public:
   // The slots and the table must outlive this object.
-  SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
+  SlotChangeCollector(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const PropagatedGroup& group) override;             // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes that Take will return
   bool IsEmpty() const { return text_.empty(); }                  // there are no changes for Take to return
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the collected changes
-  // Returns whether a command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of some slots.
-  bool HasChangedEverything() const { return has_changed_everything_; }  // true: FLUSHALL or the like
+  // Such a command cannot be sent to the other node, which has other slots too.
+  bool HasChangedEverything() const { return has_changed_everything_; }  // true: FLUSHALL or a similar command ran
 
-  // Returns whether a request of a journal changes keys without naming any, as FLUSHALL does.
+  // Returns whether a propagated request changes keys without naming them, as FLUSHALL does.
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // true for FLUSHALL
-  class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
+  class RequestSplitter {  // splits a propagated request into arguments, valid until the next call
    public:
     std::span<const Bytes> ArgumentsOf(Bytes request);  // splits one RESP request
 
@@ -37,7 +37,7 @@ class SlotChanges final : public Journal {  // collects the changes to keys of s
   };
 
  private:
-  bool ExamineRequest(std::span<const Bytes> arguments);  // true: names a key of the slots. Also notes FLUSHALL
+  bool ExamineRequest(std::span<const Bytes> arguments);  // true: it names a key of the slots; also notes FLUSHALL
 
   const SlotSet& slots_;                 // the slots whose changes are collected
   const CommandTable& commands_;         // finds which arguments of a request are keys

@@ -1,6 +1,6 @@
-// AskedReplies: the requests of one connection that wait for a reply. Finds the request to which a reply belongs. Three
-// cases are special: SUBSCRIBE gets messages instead of a reply, CLIENT REPLY may turn replies off, and the reply to
-// EXEC contains the replies to the queued requests.
+// UnansweredRequests: the requests of one recorded connection that await a reply. Finds the request to which a reply
+// belongs. Three cases are special: SUBSCRIBE gets messages instead of a reply, CLIENT REPLY may turn replies off, and
+// the reply to EXEC contains the replies to the queued requests.
 #pragma once
 
 #include <deque>
@@ -20,16 +20,16 @@ struct AskedRequest {                                 // a request that awaits a
   size_t confirmations = 0;                           // number of confirmation messages that have arrived
 };
 
-class AskedReplies {  // the requests of one connection that await a reply
+class UnansweredRequests {  // the requests of one connection that await a reply
  public:
   void Feed(Bytes bytes);  // parses bytes that the client has sent, and adds the requests that get a reply
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // takes out the request of this reply; nullopt: none
   void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // no more replies: SYNC, PSYNC or MONITOR was sent
-  bool MovesClock() const { return moves_clock_; }             // true: a request may have changed the server's clock
+  uint64_t count() const { return count_; }                         // number of requests that Feed has parsed
+  bool IsIncomparable() const { return has_other_protocol_; }       // no more replies: SYNC, PSYNC or MONITOR was sent
+  bool MayHaveMovedClock() const { return may_have_moved_clock_; }  // true: a request may have moved the server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // modes of CLIENT REPLY; kSkipNext: SKIP
@@ -43,10 +43,10 @@ class AskedReplies {  // the requests of one connection that await a reply
   std::deque<AskedRequest> owed_;  // requests that await a reply, oldest first
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI; nullopt: no MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
-  bool has_subscribed_ = false;      // true: the client has sent SUBSCRIBE or similar, so messages may arrive
-  bool has_other_protocol_ = false;  // true: SYNC, PSYNC or MONITOR was sent, so what follows is not parsed
-  bool moves_clock_ = false;         // the client used TEST CLOCK, RESET or SNAPSHOT, or entered an isolated server
-  uint64_t count_ = 0;               // number of requests that were parsed so far
+  bool has_subscribed_ = false;        // true: the client has sent SUBSCRIBE or similar, so messages may arrive
+  bool has_other_protocol_ = false;    // true: SYNC, PSYNC or MONITOR was sent, so what follows is not parsed
+  bool may_have_moved_clock_ = false;  // TEST CLOCK, RESET, SNAPSHOT or WORLD was sent, or a login to a world
+  uint64_t count_ = 0;                 // number of requests that were parsed so far
 };
 
 }  // namespace respite
