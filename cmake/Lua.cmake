@@ -44,15 +44,14 @@ list(APPEND RESPITE_LUA_WRAPPED
     _Z8luaH_setP9lua_StateP5TablePK6TValuePS3_ _Z11luaH_setintP9lua_StateP5TablexP6TValue
     _Z16luaH_resizearrayP9lua_StateP5Tablej _Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_
     _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
-    _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
+    _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz strcoll)
 # Other internal functions that the wrappers call.
 set(RESPITE_LUA_USED
     _Z12luaS_newlstrP9lua_StatePKcm _Z8luaH_getP5TablePK6TValue _Z14luaH_realasizePK5Table _Z13luaG_runerrorP9lua_StatePKcz
     _Z14luaV_tonumber_PK6TValuePd _Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_
     _Z10luaK_infixP9FuncState6BinOprP7expdesc _Z11luaK_posfixP9FuncState6BinOprP7expdescS3_i)
 foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
-  string(FIND "${RESPITE_LUA_SYMBOLS}" " T ${symbol}\n" place)
-  if(place EQUAL -1)
+  if(NOT RESPITE_LUA_SYMBOLS MATCHES " [TU] ${symbol}\n")  # U: a function of the C library, which Lua calls
     message(FATAL_ERROR
       "${RESPITE_LUA_LIBRARY} has no function ${symbol}, which scripts written for Lua 5.1 need "
       "(docs/design/scripting.md). Lua ${RESPITE_LUA_TESTED} are tested; lua.h says: ${RESPITE_LUA_VERSION}.")
@@ -60,7 +59,7 @@ foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
 endforeach()
 
 # References each wrapper by name, so that the linker loads our object files before it sees Lua's calls.
-foreach(symbol IN LISTS RESPITE_LUA_WRAPPED ITEMS strcoll)
+foreach(symbol IN LISTS RESPITE_LUA_WRAPPED)
   target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
 endforeach()
 

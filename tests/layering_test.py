@@ -149,7 +149,7 @@ class LuaWrappersTest(unittest.TestCase):
         self.assertIn("luaV_modf", self.wrapped)
 
     def test_the_table_has_each_wrapped_function_and_its_test(self):
-        rows = re.findall(r"^\| `(lua\w+)` \|.*\| `Lua51Wrapper\.(\w+)` \|$", self.page, re.M)
+        rows = re.findall(r"^\| `(\w+)` \|.*\| `Lua51Wrapper\.(\w+)` \|$", self.page, re.M)
         self.assertEqual(self.wrapped, sorted(name for name, _ in rows))
         self.assertEqual([], [name for name, test in rows if name != test])
 
@@ -157,7 +157,7 @@ class LuaWrappersTest(unittest.TestCase):
         tests = (ROOT / "tests/scripting/lua51_wrapped_test.cc").read_text(encoding="utf-8")
         self.assertEqual(self.wrapped, sorted(re.findall(r"^TEST\(Lua51Wrapper, (\w+)\)", tests, re.M)))
         check = (ROOT / "cmake/lua_seam_check.cc").read_text(encoding="utf-8")
-        without_program = ['luaS_eqlngstr', 'luaS_remove']  # they change no result, only the time
+        without_program = ['luaS_eqlngstr', 'luaS_remove', 'strcoll']  # they change no result, only the time
         programs = re.findall(r'^    \{"(\w+)",', check, re.M)
         self.assertEqual(self.wrapped, sorted({*programs, *without_program}))
 
