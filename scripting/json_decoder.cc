@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "scripting/lib_cjson.h"
 #include "scripting/lib_support.h"
+#include "scripting/lua51.h"
 
 namespace respite {
 namespace {
@@ -157,6 +158,19 @@ class Decoder {
     return EqualsIgnoreCase(start, "inf") || EqualsIgnoreCase(start, "nan");
   }
 
+  // Returns true if the number at next_ is longer than kMaxNumeralBytes. It would be read in one step, during which the
+  // script cannot be ended.
+  bool IsTooLong() const {
+    const auto may_belong = [](char c) {
+      return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z') || c == '.' || c == '+' || c == '-';
+    };
+    const char* end = next_;
+    while (may_belong(*end)) {
+      if (static_cast<size_t>(++end - next_) > lua51::kMaxNumeralBytes) return true;
+    }
+    return false;
+  }
+
   Token ReadNumber() {
     const char* digits = *next_ == '-' ? next_ + 1 : next_;
     if (!IsDigit(*digits) || (*digits == '0' && LowerChar(digits[1]) == 'x')) return ReadOddNumber();
@@ -171,6 +185,7 @@ class Decoder {
       next_ = end;
       return Token::kNumber;
     }
+    if (IsTooLong()) return Fail("invalid number");
     while (IsDigit(*end) || *end == '.' || *end == '+' || *end == '-' || LowerChar(*end) == 'e') ++end;
     const std::from_chars_result result = std::from_chars(next_, end, number_);
     if (result.ec != std::errc()) return ReadOddNumber();
@@ -180,6 +195,7 @@ class Decoder {
 
   // Reads a number of any form that strtod() accepts, including one that overflows.
   Token ReadOddNumber() {
+    if (IsTooLong()) return Fail("invalid number");
     char* end = nullptr;
     number_ = std::strtod(next_, &end);
     if (end == next_) return Fail("invalid number");

@@ -37,7 +37,11 @@ template <typename Operation>
 int Combine(lua_State* lua) {
   uint32_t bits = BitsArgument(lua, 1);
   // Reads the arguments from the last to the second, because that determines which invalid argument an error names.
-  for (int i = lua_gettop(lua); i > 1; --i) bits = Operation()(bits, BitsArgument(lua, i));
+  WorkCounter work(lua);  // an argument may be a long text
+  for (int i = lua_gettop(lua); i > 1; --i) {
+    work.Step();
+    bits = Operation()(bits, BitsArgument(lua, i));
+  }
   return PushBits(lua, bits);
 }
 

@@ -48,13 +48,13 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
     if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
   // Calls the hook if ScriptWatch requests a check. For a loop over a table, before its first step: the table may have
-  // millions of empty slots and no entry.
+  // millions of empty slots and no entry. Also for each step that calls a function of the script, which may take long.
   void Poll() {  // calls the hook if a check is requested
     if (IsCheckRequested()) CallHook(lua_);
   }
   void AddSteps(size_t count) {  // counts `count` steps, at most kStepsPerHookCall, together
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
-    if (steps_ < kStepsPerHookCall) return;
+    if (steps_ < kStepsPerHookCall && !IsCheckRequested()) return;
     steps_ = 0;
     CallHook(lua_);
   }

@@ -187,6 +187,17 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
+// Collects all garbage, in steps between which the script can be ended. The first cycle may have begun before, so that
+// it does not find what has become garbage since then.
+void CollectAll(lua_State* lua) {
+  constexpr int kKilobytesPerStep = 4096;
+  WorkCounter work(lua);
+  for (int cycles = 0; cycles < 2;) {
+    cycles += lua_gc(lua, LUA_GCSTEP, kKilobytesPerStep);
+    work.Poll();
+  }
+}
+
 // collectgarbage. Executes collect, step and count. Ignores stop, restart and the settings of the collector, because
 // they would affect other scripts.
 int CollectGarbage(lua_State* lua) {
@@ -204,7 +215,7 @@ int CollectGarbage(lua_State* lua) {
       lua_pushboolean(lua, lua_gc(lua, LUA_GCSTEP, argument));
       return 1;
     case kCollect:
-      lua_gc(lua, LUA_GCCOLLECT);
+      CollectAll(lua);
       break;
     default:
       break;

@@ -38,7 +38,11 @@ template <Function2 kBetter>
 int Extreme(lua_State* lua) {
   const int count = lua_gettop(lua);
   double best = luaL_checknumber(lua, 1);
-  for (int i = 2; i <= count; i++) best = kBetter(best, luaL_checknumber(lua, i));
+  WorkCounter work(lua);  // an argument may be a long text
+  for (int i = 2; i <= count; i++) {
+    work.Step();
+    best = kBetter(best, luaL_checknumber(lua, i));
+  }
   lua_pushnumber(lua, best);
   return 1;
 }

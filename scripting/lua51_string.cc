@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "base/random.h"
 #include "scripting/lua51.h"
 #include "scripting/lua51_pattern.h"
 
@@ -34,9 +35,11 @@ int Byte(lua_State* lua) {
 
 int Char(lua_State* lua) {
   const int count = lua_gettop(lua);
+  WorkCounter work(lua);
   luaL_Buffer text;
   luaL_buffinit(lua, &text);
   for (int i = 1; i <= count; i++) {
+    work.Step();
     const int code = CheckInt(lua, i);
     luaL_argcheck(lua, code >= 0 && code <= UINT8_MAX, i, "invalid value");
     luaL_addchar(&text, static_cast<char>(code));
@@ -114,12 +117,59 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
   return 2;
 }
 
-// Searches for `wanted` as a text, not as a pattern. Uses memmem of the C library, which always takes linear time;
-// Bytes::find may take quadratic time.
+// Returns where `text` first contains `wanted` from `start` on, or npos. Uses memmem of the C library, which always
+// takes linear time; Bytes::find may take quadratic time. Searches in pieces, between which the script can be ended.
+// Each piece begins with the last bytes of the one before, because `wanted` may lie across the border.
+size_t FindShort(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
+  constexpr size_t kPieceBytes = size_t{1} << 20;
+  for (;; start += kPieceBytes) {
+    const Bytes piece = text.substr(start, kPieceBytes + wanted.size() - 1);
+    if (const void* found = memmem(piece.data(), piece.size(), wanted.data(), wanted.size())) {
+      return static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    }
+    if (text.size() - start <= kPieceBytes) return Bytes::npos;
+    CallHook(lua);
+  }
+}
+
+// Like FindShort, for a `wanted` of any length. Compares hashes of all parts of `text` that are as long as `wanted`
+// (Rabin-Karp). The base of the hashes is random, so that a script cannot choose texts of equal hashes.
+size_t FindLong(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
+  if (text.size() - start < wanted.size()) return Bytes::npos;
+  __extension__ using Wide = unsigned __int128;
+  constexpr uint64_t kModulus = (uint64_t{1} << 61) - 1;  // a prime
+  static const uint64_t base = SystemSeed() % (kModulus - 256) + 256;
+  const auto remainder = [](Wide number) {  // of a number below kModulus squared; 2^61 is 1 modulo kModulus
+    const uint64_t sum = static_cast<uint64_t>(number & kModulus) + static_cast<uint64_t>(number >> 61);
+    return sum >= kModulus ? sum - kModulus : sum;
+  };
+  const auto with = [&](uint64_t hash, char next) {  // the hash of a text to which a byte is appended
+    return remainder(Wide{hash} * base + static_cast<unsigned char>(next));
+  };
+  WorkCounter work(lua);
+  uint64_t hash_of_wanted = 0, hash = 0, highest = 1;  // highest: the factor of the first byte of a part
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    work.Step();
+    hash_of_wanted = with(hash_of_wanted, wanted[i]);
+    hash = with(hash, text[start + i]);
+    if (i != 0) highest = remainder(Wide{highest} * base);
+  }
+  for (;; ++start) {
+    work.Step();
+    if (hash == hash_of_wanted && text.substr(start, wanted.size()) == wanted) return start;
+    if (start + wanted.size() == text.size()) return Bytes::npos;
+    const uint64_t first = remainder(Wide{highest} * static_cast<unsigned char>(text[start]));
+    hash = with(remainder(Wide{hash} + kModulus - first), text[start + wanted.size()]);
+  }
+}
+
+// Searches for `wanted` as a text, not as a pattern.
 int FindPlain(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
-  const void* found = memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());
-  if (found == nullptr) return lua_pushnil(lua), 1;
-  return PushPlace(lua, static_cast<size_t>(static_cast<const char*>(found) - text.data()), wanted.size());
+  constexpr size_t kMaxShortBytes = size_t{64} << 10;
+  const size_t place =
+      wanted.size() <= kMaxShortBytes ? FindShort(lua, text, wanted, start) : FindLong(lua, text, wanted, start);
+  if (place == Bytes::npos) return lua_pushnil(lua), 1;
+  return PushPlace(lua, place, wanted.size());
 }
 
 int FindPattern(lua_State* lua, Bytes text, Bytes pattern, size_t start, Wanted wanted) {
@@ -248,6 +298,7 @@ int Gsub(lua_State* lua) {
   const bool is_anchored = pattern.starts_with('^');
   if (is_anchored) pattern.remove_prefix(1);
   PatternMatcher matcher(lua, text, pattern);
+  WorkCounter work(lua);
   luaL_Buffer result;
   luaL_buffinit(lua, &result);
   const char* place = text.data();
@@ -257,6 +308,7 @@ int Gsub(lua_State* lua) {
     const char* end = matcher.MatchAt(place);
     if (end != nullptr) {
       count++;
+      work.Poll();  // a replacement may take long
       AddReplacement(lua, result, matcher, {place, end});
     }
     if (end != nullptr && end > place) {

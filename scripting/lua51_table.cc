@@ -59,6 +59,7 @@ int ForEach(lua_State* lua) {
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
     work.Step();
+    work.Poll();
     if (Visit(lua)) return 1;
   }
   return 0;
@@ -70,6 +71,7 @@ int ForEachIndex(lua_State* lua) {
   WorkCounter work(lua);
   for (int i = 1; i <= size; i++) {
     work.Step();
+    work.Poll();
     lua_pushinteger(lua, i);
     lua_rawgeti(lua, 1, i);
     if (Visit(lua)) return 1;

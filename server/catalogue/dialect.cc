@@ -239,6 +239,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.version = traits.valkey_version = "9.1.2";
   traits.valkey_version_number = 0x090102;
   traits.expiry_is_checked_first = true;
+  traits.xread_needs_last_entry = false;
   traits.geo_errors_name_member = true;
   traits.keyslot_needs_cluster = false;
   traits.unix_addresses_have_brackets = true;

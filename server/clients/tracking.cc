@@ -85,6 +85,11 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   if (options.mode == Mode::kOptOut && options.has_caching_choice) return;
   for (const KeyRef& key : KeyPositions(command.Spec(), arguments)) {
     auto row = readers_.find(arguments[key.index]);
+    if (row == readers_.end() && IsFarOverLimit()) {
+      clients_to_tell_all_.insert(session.id);
+      has_changes_ = true;
+      return;
+    }
     if (row == readers_.end()) row = readers_.try_emplace(std::string(arguments[key.index])).first;
     std::vector<uint64_t>& ids = row->second;
     const auto place = std::lower_bound(ids.begin(), ids.end(), session.id);
@@ -92,6 +97,12 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
     ids.insert(place, session.id);
     ++item_count_;
   }
+}
+
+// EnforceTableLimit forgets keys between requests, but one script or EXEC may read any number of keys.
+bool Tracking::IsFarOverLimit() const {
+  const size_t limit = parts_.env.settings.tracking_table_max_keys;
+  return limit != 0 && readers_.size() / 2 >= limit;
 }
 
 void Tracking::EnforceTableLimit() {
@@ -144,6 +155,10 @@ void Tracking::QueueForBroadcast(Bytes key) {
 
 void Tracking::Broadcast() {
   if (!std::exchange(has_changes_, false)) return;
+  for (const uint64_t id : std::exchange(clients_to_tell_all_, {})) {
+    Session* session = parts_.clients.Find(id);
+    if (session != nullptr && session->tracking != nullptr) TellAll(*session);
+  }
   // First copies the changed keys and the ids of the clients from prefixes_. Tell may close a client that exceeds its
   // output limit, which changes prefixes_.
   struct Part {
@@ -181,9 +196,11 @@ void Tracking::OnFlush() {
   });
   for (uint64_t id : ids) {
     Session* session = parts_.clients.Find(id);
-    if (session != nullptr) Tell(*session, session->resp == RespVersion::kResp3 ? "_\r\n" : "$-1\r\n");
+    if (session != nullptr) TellAll(*session);
   }
 }
+
+void Tracking::TellAll(Session& session) { Tell(session, session.resp == RespVersion::kResp3 ? "_\r\n" : "$-1\r\n"); }
 
 void Tracking::Tell(Session& session, Bytes keys) {
   TrackingOptions& options = *session.tracking;

@@ -91,6 +91,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Sends an invalidation to the client, or to the client that its option REDIRECT names. `keys` is a RESP array of the
   // keys; a RESP null means all keys.
   void Tell(Session& session, Bytes keys);  // sends an invalidation to the client or its REDIRECT
+  void TellAll(Session& session);           // sends an invalidation of all keys
+  bool IsFarOverLimit() const;              // true: no more keys are remembered; see clients_to_tell_all_
   uint64_t RunningClientId() const;         // id of the client whose command runs now; 0: none
 
   const Parts parts_;                                    // the objects that the constructor got
@@ -98,10 +100,13 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and the clients that track them
   std::map<size_t, size_t> prefix_lengths_;              // how many prefixes have each length
   bool has_changes_ = false;                             // true: Broadcast has invalidations to send
-  size_t tracking_client_count_ = 0;                     // number of clients with tracking on
-  size_t item_count_ = 0;                                // number of pairs of a remembered key and a reader
-  size_t rounds_over_limit_ = 0;  // how many calls of EnforceTableLimit in a row found too many keys
-  Random random_;                 // chooses the keys to forget
+  // The ids of clients that have read keys which were not remembered, because there were too many. Broadcast tells them
+  // to drop all keys.
+  std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
+  size_t tracking_client_count_ = 0;        // number of clients with tracking on
+  size_t item_count_ = 0;                   // number of pairs of a remembered key and a reader
+  size_t rounds_over_limit_ = 0;            // how many calls of EnforceTableLimit in a row found too many keys
+  Random random_;                           // chooses the keys to forget
 };
 
 }  // namespace respite

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/cluster/bus_packet.h"
@@ -71,6 +72,9 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
 
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
+  // The offset of this node when it opened the link to its primary, if replication was down then. nullopt: it was up,
+  // or the other node is not the primary. See Cluster::CompareHistories.
+  std::optional<int64_t> own_offset_without_replication;
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".

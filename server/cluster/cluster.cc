@@ -230,6 +230,7 @@ void Cluster::Save(ClusterHost::Durably durably) {
 void Cluster::OnLinkConnected(BusLink& link) {
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
+  if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
   // If a PING on the previous connection was not answered, the node counts as silent since that PING, not since the new
@@ -249,7 +250,10 @@ ClusterNode* Cluster::IdentifySender(BusLink& link, const PacketHeader& header) 
 
 void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
-  if (sender != nullptr && !sender->IsMyself()) UpdateEpochsAndOffset(*sender, packet.header);
+  if (sender != nullptr && !sender->IsMyself()) {
+    UpdateEpochsAndOffset(*sender, packet.header);
+    CompareHistories(link, *sender);
+  }
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
 }
@@ -265,8 +269,18 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
     view_->RequestSave();
   }
   sender.offset = static_cast<int64_t>(header.offset);
+  if ((header.flags & kNodeReplica) != 0) sender.replica_offset = sender.offset;
   sender.offset_at_ms = clock_.NowMs();
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
+}
+
+// Notices that the primary has restarted with an older dump: its offset is smaller than that of this replica. The
+// offset in a packet can also be older than the stream that has arrived here. So this looks only at links that were
+// opened after the replication link had ended.
+void Cluster::CompareHistories(const BusLink& link, const ClusterNode& sender) {
+  const int64_t own_offset = core_.host.Offset();
+  if (view_->me().primary != &sender || link.own_offset_without_replication != own_offset) return;
+  if (!core_.host.IsLinked() && sender.offset < own_offset) core_.host.HandleShorterHistoryOfPrimary();
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {

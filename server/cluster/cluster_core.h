@@ -41,7 +41,11 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   // --- Replication.
 
-  virtual int64_t Offset() const = 0;  // replication offset of this node
+  // Elections compare the replicas of a primary by this offset. See History::OffsetInElections.
+  virtual int64_t Offset() const = 0;  // replication offset of this node, as elections compare it
+  // Called if the primary's history is shorter than the one of this replica, whose link is down. So until the link is
+  // up, elections must prefer other replicas.
+  virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has another history than this replica
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
@@ -49,8 +53,10 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // its last input. nullopt: not since the start of the process, so the data is from a file.
   virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
-  virtual void Follow(const std::string& ip, int port,   // makes this server a replica of ip:port
-                      History::Owner owner) = 0;
+  // `shared_until`: how many bytes of this node's history the primary has, too; nullopt: perhaps it has another
+  // history.
+  virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
+                      std::optional<int64_t> shared_until) = 0;
   virtual void Promote() = 0;  // makes this server a primary
 
   // --- Data and clients.

@@ -56,6 +56,7 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   int64_t voted_at_ms = 0;             // when this server last voted for a replica of this primary (Unix time)
   int64_t orphaned_at_ms = 0;          // since when this primary IsOrphaned (ReplicaMigration; Unix time); 0: is not
   int64_t offset = 0;                  // replication offset that the node last reported
+  int64_t replica_offset = 0;          // `offset` when the node last reported to be a replica; 0: never
   int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
   uint64_t last_random_gossip = 0;     // Gossip::composed_packet_count_ when the node was last chosen at random
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node

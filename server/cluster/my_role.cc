@@ -11,6 +11,8 @@ void MyRole::Follow(ClusterNode& primary) {
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
+  // What the new primary has received as a replica is the same as here.
+  const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
   if (me.IsPrimary()) {
     view.StopSlotMoves();
     view.DropSlotsOf(me);
@@ -20,16 +22,16 @@ void MyRole::Follow(ClusterNode& primary) {
   view.RequestSave();
   view.RequestHealthCheck();
   if (on_change_) on_change_();
-  ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
+  ConnectToPrimary(is_sibling ? std::optional(shared_until) : std::nullopt);
 }
 
 // If the new primary's address is not known, this node still stops following the former primary. Otherwise it would
 // receive the former primary's data, and count as a replica with all data of the new one.
-void MyRole::ConnectToPrimary(History::Owner owner) {
+void MyRole::ConnectToPrimary(std::optional<int64_t> shared_until) {
   const ClusterNode& primary = *core_.view.me().primary;
-  if (!primary.HasAddress()) return core_.host.Follow("", 0, owner);
+  if (!primary.HasAddress()) return core_.host.Follow("", 0, shared_until);
   const NodeAddress& address = primary.address;
-  core_.host.Follow(address.ip, core_.settings.tls_replication ? address.tls_port : address.tcp_port, owner);
+  core_.host.Follow(address.ip, core_.settings.tls_replication ? address.tls_port : address.tcp_port, shared_until);
 }
 
 void MyRole::Promote() {

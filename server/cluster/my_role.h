@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "server/cluster/cluster_core.h"
@@ -19,11 +20,12 @@ class MyRole {  // changes the role of this cluster node: primary or replica
   void Follow(ClusterNode& primary);  // makes this node a replica of `primary`, which is another node
   void Promote();                     // makes this node a primary
   void ReconnectToPrimary() {         // connects to the primary's current address, if it has changed
-    ConnectToPrimary(History::Owner::kSame);
+    ConnectToPrimary(History::kMaxOffset);
   }
 
  private:
-  void ConnectToPrimary(History::Owner owner);  // starts replication; kSame: the data here is of the primary's history
+  // Starts replication. `shared_until`: see Replication::Follow.
+  void ConnectToPrimary(std::optional<int64_t> shared_until);  // starts replication from the primary
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each Follow and each promotion

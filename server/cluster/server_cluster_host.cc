@@ -102,7 +102,9 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 // --- Replication.
 
-int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.offset; }
+int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
+
+void ServerClusterHost::HandleShorterHistoryOfPrimary() { services_.data.dataset.history.shared_until = 0; }
 
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {
   const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;
@@ -115,16 +117,16 @@ bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.his
 
 // Makes this server a replica. If this server already follows this primary with the same history, nothing changes,
 // except that a delayed attempt to connect is made immediately.
-void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
-  RunNowOrAfterLongTask([this, ip, port, owner] {
+void ServerClusterHost::Follow(const std::string& ip, int port, std::optional<int64_t> shared_until) {
+  RunNowOrAfterLongTask([this, ip, port, shared_until] {
     const auto& now = services_.env.settings.replicaof;
-    const bool is_same = owner == History::Owner::kSame && now && now->host == ip && now->port == port;
+    const bool is_same = shared_until && now && now->host == ip && now->port == port;
     if (is_same) {
       PrimaryLink& link = services_.replication.primary_link();
       if (link.IsWaitingToRetry()) link.Retry();
       return;
     }
-    services_.replication.Follow(ip, port, owner);
+    services_.replication.Follow(ip, port, shared_until);
   });
 }
 

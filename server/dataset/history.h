@@ -6,6 +6,7 @@
 // history ended. So other replicas of the former primary may continue from there (PSYNC2).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -33,10 +34,19 @@ struct History {                           // replication history of the data: i
     kDiverged,                 // a command of the primary failed here, so its change is missing
     kOther,                    // the state of this history at `offset`, but the new primary may have another history
   };
-  // Whether a new primary that was not contacted yet is known to have this history (kSame), or may have another history
-  // (kOther).
-  enum class Owner : uint8_t { kSame, kOther };  // whether a new primary has this history
   Data data = Data::kWhole;
+  // On a replica: how many bytes of this history the primary's history is known to have, too. After a failover, the
+  // history of the new primary may go on differently after that. kMaxOffset: all, because the primary has sent or
+  // continued this data. 0: it may be another history.
+  int64_t shared_until = kMaxOffset;
+
+  // Elections compare the replicas of one primary by this offset. It does not count bytes that the primary may lack,
+  // because the replica then lacks what the primary has instead. The result is negative if nothing is known to be
+  // shared: then any other replica is preferred, and of two such replicas that with the larger offset.
+  int64_t OffsetInElections() const {  // bytes that the primary has, too; < 0: kMaxOffset less than `offset`
+    return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
+  }
+  bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
 
   bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so a failover may promote this server
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data

@@ -109,13 +109,16 @@ void Replication::SetRole(const Role& role) {
 
 // Makes this server a replica of host:port. If the history of its data is known, requests a partial resynchronisation.
 // A server that was a primary requests it too, because the new primary may have been its replica.
-void Replication::Follow(const std::string& host, int port, History::Owner owner) {
+//
+// A former primary may have writes that no other server has. Then its data is not an earlier state of the new primary's
+// history, and has no known age (see PrimaryLink::Data).
+void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
   const bool was_known = services_.data.dataset.history.IsKnown();
-  ClassifyOwnData(owner);
+  ClassifyOwnData(was_primary && shared_until ? 0 : shared_until);
   if (was_primary) {
     services_.env.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
@@ -124,9 +127,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  // A former primary may have writes that no other server has. Then its data is not an earlier state of the new
-  // primary's history, and has no known age (see PrimaryLink::Data).
-  const bool is_same = owner == History::Owner::kSame && !was_primary && services_.data.dataset.history.IsWhole();
+  const bool is_same = shared_until && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
@@ -134,13 +135,15 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
 // Records in History::data how the data here relates to the new primary. Does nothing unless History::IsWhole(). kNone:
 // there are no keys, and no other server has this history. kOther: the new primary may have another history. The data
 // here may then be that of an unrelated server, or a state from which the new primary has diverged.
-void Replication::ClassifyOwnData(History::Owner owner) {
+void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
   if (!history.is_shared && services_.data.dataset.keyspace.IsEmpty()) {
     history.data = History::Data::kNone;
-  } else if (owner == History::Owner::kOther) {
+  } else if (!shared_until) {
     history.data = History::Data::kOther;
+  } else {
+    history.shared_until = std::min(history.shared_until, *shared_until);
   }
 }
 
@@ -174,6 +177,7 @@ void Replication::Promote() {
                                     history.former_end, ". New replication ID is ", history.id));
   }
   history.data = History::Data::kWhole;
+  history.shared_until = History::kMaxOffset;
   if (services_.env.settings.appendonly && !services_.storage.aof.IsOn()) services_.storage.aof.TurnBackOn();
   replicas_.CloseAll();
   replicas_.StartBacklogTtl();
@@ -181,7 +185,7 @@ void Replication::Promote() {
   stream_.ForgetSelectedDb();
 }
 
-void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::Owner::kSame); }
+void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::kMaxOffset); }
 
 void Replication::TakeOver(const std::string& history_id, int64_t from) {
   if (!services_.clients.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
@@ -204,7 +208,8 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  ClassifyOwnData(History::Owner::kSame);
+  // The file may have the data of a former primary, which never had the history of the present one.
+  ClassifyOwnData(0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
@@ -226,7 +231,10 @@ void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();
   stream_.End();
-  history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+  // A former replica may have stopped at the present offset. The next write gets a larger one, so that elections prefer
+  // a replica which has it.
+  const int64_t next = history.offset + (history.is_shared ? 1 : 0);
+  history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), next);
   history.is_shared = false;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,9 +33,11 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  public:
   explicit Replication(const Services& services);
 
-  // `owner` kOther: the new primary may have another history. The keys here then count as data of another history
+  // `shared_until`: how many bytes of this server's history the new primary is known to have, too (History). nullopt:
+  // the new primary may have another history. The keys here then count as data of another history
   // (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);  // makes this server a replica (REPLICAOF)
+  void Follow(const std::string& host, int port,  // makes this server a replica (REPLICAOF)
+              std::optional<int64_t> shared_until);
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover; does nothing if this server is one already.
   // The replication ID changes, and the replicas are disconnected. The data counts as complete (History::Data::kWhole)
   // from now on, even if it lacks data of the former primary; the log then has a warning.
@@ -84,11 +87,12 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
 
  private:
   void Cron();
-  void ContinueFromFile();                     // continues the history that the loaded RDB file names
-  void BeginAboveFile();                       // after an append-only file was loaded: sets History::least_offset
-  void PropagateDeletionsOfExpiredKeys();      // propagates the deletion of keys that loading skipped as expired
-  void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
-  void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
+  void ContinueFromFile();                 // continues the history that the loaded RDB file names
+  void BeginAboveFile();                   // after an append-only file was loaded: sets History::least_offset
+  void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
+  void SetRole(const Role& role);          // notes the role, also in the log, and calls on_role_; moves no data
+  // Records in History how the data here is related to a new primary; `shared_until` as in Follow.
+  void ClassifyOwnData(std::optional<int64_t> shared_until);       // records how this data is related to a new primary
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;               // the other parts of this server

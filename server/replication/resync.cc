@@ -218,6 +218,7 @@ bool Resync::Install() {
   History& history = services.data.dataset.history;
   history.ReplaceWith(id_, offset_);
   history.data = History::Data::kWhole;
+  history.shared_until = History::kMaxOffset;
   history.is_shared = true;
   TurnAofBackOn();  // the base of the file names the history
   services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");

@@ -82,7 +82,7 @@ class FuzzedReplica final : public FuzzedServer {
   static constexpr int kBeginnings = 5;
 
   void Follow(Beginning beginning, size_t bytes) {
-    server().services().replication.Follow("127.0.0.1", 1, History::Owner::kOther);
+    server().services().replication.Follow("127.0.0.1", 1, std::nullopt);
     if (!network_.IsDialed()) std::abort();
     network_.Connect();
     EndTurn();

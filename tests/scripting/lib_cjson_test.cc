@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "tests/scripting/library_fixture.h"
 #include "tests/scripting/limited_memory.h"
 
@@ -290,6 +291,18 @@ TEST(Cjson, ListensWhileItEncodesLongTextsAndEmptyTables) {
   // An empty table may have millions of empty slots, so the search for its first entry may take long.
   EXPECT_GT(state.HookCallsOf("cjson.encode {{}, {}, {}, {}, {}, {}, {}, {}}", 1),
             state.HookCallsOf("type {{}, {}, {}, {}, {}, {}, {}, {}}", 1) + 8);
+}
+
+// A longer number would be read in one step, during which the script cannot be ended.
+TEST(Cjson, NumbersHaveALimit) {
+  LibraryState state;
+  EXPECT_EQ(state.Show("cjson.decode('[' .. ('1'):rep(4096) .. ']')[1]"), "inf");
+  for (const char* digits : {"('1'):rep(4097)", "'-' .. ('1'):rep(4096)", "'+' .. ('1'):rep(4096)", "('0'):rep(4097)",
+                             "'0.' .. ('3'):rep(4095)"}) {
+    EXPECT_EQ(state.Show(StrCat("cjson.decode('[' .. ", digits, " .. ']')")),
+              "error: user_script:1: Expected value but found invalid number at character 2")
+        << digits;
+  }
 }
 
 // A megabyte of Lua data whose JSON would need exabytes.

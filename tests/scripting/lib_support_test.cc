@@ -90,6 +90,8 @@ TEST(WorkCounter, ListensSoonAfterTheWatchWantsIt) {
   lua_sethook(state.lua(), hook, LUA_MASKCOUNT, 1);
   for (int i = 0; i < 16; ++i) work.Step();
   EXPECT_EQ(looks, 1);
+  work.AddSteps(1);
+  EXPECT_EQ(looks, 2);
 }
 
 }  // namespace

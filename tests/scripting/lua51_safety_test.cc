@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "library_fixture.h"
 #include "lua51_programs.h"
@@ -67,6 +68,58 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
     std::string text = match;
     text.replace(text.find("%s"), 2, item);
     EXPECT_EQ(state.Run(text), "ERR user_script:1: ended") << item;
+  }
+}
+
+// The functions that these expressions call from C++ may take long, as may the conversion of a text to a number.
+TEST(Lua51Safety, LoopsThatCallFunctionsCallTheHookEachTime) {
+  LibraryState state;
+  state.RunChunk(
+      "texts = {} for i = 1, 320 do texts[i] = 'x' .. i end numbers = {} "
+      "for i = 1, 320 do numbers[i] = '7' end");
+  struct Loop {
+    const char* expression;
+    int calls;
+  };
+  for (const auto& [expression, calls] : std::initializer_list<Loop>{{"(('a'):rep(320):gsub('a', string.upper))", 320},
+                                                                     {"(('a'):rep(320):gsub('a', texts))", 320},
+                                                                     {"table.sort(texts, rawequal)", 320},
+                                                                     {"table.foreach(texts, string.find)", 320},
+                                                                     {"table.foreachi(texts, string.find)", 320},
+                                                                     {"math.max(unpack(numbers))", 19},
+                                                                     {"string.char(unpack(numbers))", 20},
+                                                                     {"bit.bor(unpack(numbers))", 19}}) {
+    const int without_loop = state.HookCallsOf("type(unpack(numbers))", 1);
+    EXPECT_GE(state.HookCallsOf(expression, 1), without_loop - 20 + calls) << expression;
+  }
+}
+
+// Each of these may take seconds, and has no step of Lua.
+TEST(Lua51Safety, LongSearchesAndCollectionsCallTheHook) {
+  constexpr int kNever = 1 << 30;
+  LibraryState state;
+  state.RunChunk("text = ('a'):rep(4000000)");
+  EXPECT_GE(state.HookCallsOf("text:find('ab', 1, true)", kNever), 3);
+  EXPECT_GE(state.HookCallsOf("text:find(('a'):rep(100000) .. 'b', 1, true)", kNever), 100);
+  state.RunChunk("many = {} for i = 1, 200000 do many[i] = {} end");
+  EXPECT_GE(state.HookCallsOf("collectgarbage()", 1), state.HookCallsOf("collectgarbage('count')", 1) + 5);
+}
+
+TEST(Lua51Safety, SearchesInPiecesFindTheSame) {
+  LibraryState state;
+  state.RunChunk("mega = 2 ^ 20  long = ('ab'):rep(50000)");
+  for (const auto& [expression, found] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"(('a'):rep(mega - 2) .. 'bcd'):find('bcd')", "1048575, 1048577"},
+           {"(('a'):rep(mega) .. 'bcd'):find('bcd')", "1048577, 1048579"},
+           {"(('a'):rep(3 * mega - 1) .. 'b'):find('b', 5, true)", "3145728, 3145728"},
+           {"(('a'):rep(mega)):find('', mega, true)", "1048576, 1048575"},
+           {"('x' .. long):find(long)", "2, 100001"},
+           {"('x' .. long .. long):find(long, 3)", "4, 100003"},
+           {"('x' .. long .. long):find(long, 100003)", "nil"},
+           {"('x' .. long .. 'a' .. long .. 'y'):find(long .. 'y', 1, true)", "100003, 200003"},
+           {"long:find(long .. 'a')", "nil"},
+           {"long:find(long)", "1, 100000"}}) {
+    EXPECT_EQ(state.Show(expression), found) << expression;
   }
 }
 

@@ -131,7 +131,7 @@ void ClusterWorld::Member::Stop() {
   holds_writes = false;
 }
 
-void ClusterWorld::Member::Follow(const std::string&, int port, History::Owner) {
+void ClusterWorld::Member::Follow(const std::string&, int port, std::optional<int64_t>) {
   primary_ = port - kFirstPort;
   synced_at_ms_.reset();
   slots_with_keys.clear();

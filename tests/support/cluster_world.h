@@ -71,6 +71,7 @@ class ClusterWorld {
     bool holds_writes = false;
     bool is_in_long_task = false;  // tasks wait for EndLongTask
     int promotions = 0;
+    int shorter_histories = 0;  // calls of HandleShorterHistoryOfPrimary
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
     bool fails_to_save = false;
@@ -82,13 +83,14 @@ class ClusterWorld {
 
     // ClusterHost
     int64_t Offset() const override { return offset; }
+    void HandleShorterHistoryOfPrimary() override { ++shorter_histories; }
     std::optional<int64_t> DataAgeMs() const override {
       return synced_at_ms_ ? std::optional(world_.NowMs() - *synced_at_ms_) : std::nullopt;
     }
     bool IsInLongTask() const override { return is_in_long_task; }
     bool IsLinked() const override;
     bool HasWholeData() const override { return has_whole_data; }
-    void Follow(const std::string& ip, int port, History::Owner owner) override;
+    void Follow(const std::string& ip, int port, std::optional<int64_t> shared_until) override;
     void Promote() override;
     bool HasKeysInSlot(int slot) const override { return slots_with_keys.contains(slot); }
     bool HasKeys() const override { return !slots_with_keys.empty(); }

@@ -33,7 +33,7 @@ SCANS = {b"SCAN": 1, b"SSCAN": 1, b"HSCAN": 2, b"ZSCAN": 2}
 # Random replies of which only the size is compared.
 BY_CHANCE = {b"SRANDMEMBER", b"HRANDFIELD", b"ZRANDMEMBER"}
 # Replies that contain times or durations.
-WITH_MOMENTS = {b"XPENDING", b"XINFO"}
+WITH_MOMENTS = {b"XPENDING", b"XINFO", b"XREADGROUP"}
 NAMED_MOMENTS = {b"idle", b"inactive", b"seen-time", b"active-time"}
 # Replies in seconds or milliseconds from now, or times that were given relative to now.
 TIMED_S = {b"TTL", b"EXPIRETIME"}

@@ -85,7 +85,8 @@ std::string InfoText(const Cluster& cluster) {
 // --- The descriptions of nodes in CLUSTER SLOTS and CLUSTER SHARDS.
 
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
-  return node.IsMyself() ? call.services.data.dataset.history.offset : node.offset;
+  if (node.IsMyself()) return call.services.data.dataset.history.offset;
+  return node.offset < 0 ? node.offset + History::kMaxOffset : node.offset;  // < 0: History::OffsetInElections
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {

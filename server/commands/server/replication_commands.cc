@@ -88,11 +88,11 @@ void ChangeRole(Call& call) {
     return call.reply.Simple("OK Already connected to specified master");
   }
   // After a failover, a Sentinel makes the other replicas follow the new primary. Such a replica has lost its old
-  // primary, and shares its history of changes with the new one (kSame). In all other cases the histories may differ
-  // (kOther): the replica may be moved to other data, or an old primary may return with other changes.
+  // primary, and shares the first part of its history with the new one. In all other cases the histories may be
+  // different: the replica may be moved to other data, or an old primary may return with other changes.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
-  replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
+  replication.Follow(host, port, is_sibling ? std::optional<int64_t>(0) : std::nullopt);
   log.Notice(StrCat("REPLICAOF ", host, ":", port, " enabled (user request from '", who, "')"));
   call.reply.Ok();
 }

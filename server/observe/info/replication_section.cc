@@ -13,8 +13,8 @@ namespace respite {
 
 namespace {
 
-Bytes DataStateName(History::Data data) {
-  switch (data) {
+Bytes DataStateName(const History& history) {
+  switch (history.data) {
     case History::Data::kNone:
       return "none";
     case History::Data::kDiverged:
@@ -24,7 +24,17 @@ Bytes DataStateName(History::Data data) {
     case History::Data::kWhole:
       break;
   }
-  return "whole";
+  return history.IsConfirmed() ? "whole" : "unconfirmed";
+}
+
+// Returns the priority that a replica reports. Sentinels of all versions promote the replica with the lowest priority,
+// and among equal ones that with the largest offset, but never one with priority 0. So a replica reports 0 if its data
+// is missing, incomplete or perhaps of another history. If its primary may lack a part of the data, offsets cannot be
+// compared, so a replica that was linked to the primary is preferred.
+int64_t PriorityForSentinels(const History& history, int64_t replica_priority) {
+  constexpr int64_t kUnconfirmedPriority = 1'000'000'000;
+  if (!history.IsWhole() || replica_priority == 0) return 0;
+  return history.IsConfirmed() ? replica_priority : std::max(replica_priority, kUnconfirmedPriority);
 }
 
 // Adds the fields that a replica shows about its link to the primary.
@@ -60,13 +70,9 @@ void AddLink(InfoText& text, const Services& services) {
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
-  // A replica whose data is missing, incomplete or perhaps of another history reports priority 0, because Sentinels of
-  // all versions never promote a replica with priority 0.
-  const bool is_whole = services.data.dataset.history.IsWhole();
-  if (!is_whole) {
-    text.Add("replica_data", DataStateName(services.data.dataset.history.data));
-  }
-  text.Add("slave_priority", is_whole ? services.env.settings.replica_priority : 0)
+  const History& history = services.data.dataset.history;
+  if (!history.IsWhole() || !history.IsConfirmed()) text.Add("replica_data", DataStateName(history));
+  text.Add("slave_priority", PriorityForSentinels(history, services.env.settings.replica_priority))
       .Add("slave_read_only", services.env.settings.replica_read_only ? 1 : 0)
       .Add("replica_announced", services.env.settings.replica_announced ? 1 : 0);
 }

@@ -177,6 +177,19 @@ TEST_F(TrackingTest, TheTableIsLimited) {
   EXPECT_EQ(server_->services().clients.tracking.ItemCount(), server_->services().clients.tracking.KeyCount());
 }
 
+// Between the reads of a script, no keys are forgotten. The client must drop all keys that it has cached.
+TEST_F(TrackingTest, AScriptRemembersAtMostTwiceTheLimit) {
+  writer_.Run("CONFIG SET tracking-table-max-keys 10");
+  reader_.Run("CLIENT TRACKING ON");
+  const std::string script = "for i = 1, ARGV[1] do redis.call('GET', 'k' .. i) end";
+  const std::string all = StrCat(kInvalidateHead, "_\r\n");
+  EXPECT_EQ(reader_.Raw(EncodeRequest({"EVAL", script, "0", "20"})), "_\r\n");
+  EXPECT_EQ(server_->services().clients.tracking.KeyCount(), 20u);
+  EXPECT_THAT(reader_.Raw(EncodeRequest({"EVAL", script, "0", "100"})), testing::EndsWith("_\r\n" + all));
+  EXPECT_EQ(server_->services().clients.tracking.KeyCount(), 20u);
+  EXPECT_THAT(After("PING"), testing::Not(testing::HasSubstr(all)));
+}
+
 TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   {
     TestClient leaver(server_, RespVersion::kResp3);

@@ -82,9 +82,11 @@ TEST(DialectDetails, TheLastEntryOfAStreamThatNeverHadOne) {
     EXPECT_THAT(server.Run("XREAD STREAMS s +"), Error("ERR the stream last element ID is 0-0")) << version;
     EXPECT_THAT(server.Run("XREAD STREAMS no +"), NilArray()) << version;
   }
-  Emulation later("redis:8.0");
-  later.Run("XGROUP CREATE s g 0 MKSTREAM");
-  EXPECT_THAT(later.Run("XREAD STREAMS s +"), NilArray());
+  for (const char* const version : {"redis:8.0", "valkey:9.1"}) {
+    Emulation server(version);
+    server.Run("XGROUP CREATE s g 0 MKSTREAM");
+    EXPECT_THAT(server.Run("XREAD STREAMS s +"), NilArray()) << version;
+  }
 }
 
 TEST(DialectDetails, TheLastEntryOfAStreamWasDeleted) {

@@ -364,12 +364,61 @@ TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToASt
     TestClient sentinel(pair.replica.server());
     sentinel.Run("CLIENT SETNAME sentinel-0123abcd-cmd");
     EXPECT_THAT(sentinel.Run("SLAVEOF 127.0.0.1 1"), Ok());
-    EXPECT_EQ(pair.replica.Info("slave_priority"), past == Past::kMasterFailed ? "100" : "0");
+    EXPECT_EQ(pair.replica.Info("slave_priority"), past == Past::kMasterFailed ? "1000000000" : "0");
     // REPLICAOF NO ONE by an operator makes the data the server's own.
     EXPECT_THAT(pair.replica.Run("REPLICAOF NO ONE"), Ok());
     EXPECT_TRUE(pair.replica.history().IsWhole());
     EXPECT_THAT(pair.replica.Run("DBSIZE"), Int(1));
   }
+}
+
+// --- Data that the primary has neither continued nor sent.
+
+void ExpectUnconfirmed(ReplicationMember& replica) {
+  EXPECT_TRUE(replica.history().IsWhole());
+  EXPECT_EQ(replica.Info("replica_data"), "unconfirmed");
+  EXPECT_EQ(replica.Info("slave_priority"), "1000000000");
+  EXPECT_LT(replica.history().OffsetInElections(), 0);
+}
+
+// The primary may have started again with older data, and have acknowledged writes since then.
+TEST_F(DataStateTest, DataIsUnconfirmedWhileThePrimaryAnswersWithASnapshotOfAnotherHistory) {
+  Pair pair({"repl-diskless-load swapdb"});
+  pair.Follow();
+  pair.Link(Rdb({"SET kept 1"}));
+  pair.BreakLink();
+  pair.Greet();
+  ExpectFit(pair.replica);
+  pair.Say("\n");  // the primary waits for more replicas before it begins a snapshot
+  ExpectUnconfirmed(pair.replica);
+  pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n");
+  ExpectFit(pair.replica);
+  pair.BreakLink();
+  pair.Greet();
+  pair.Say("+FULLRESYNC " + std::string(40, 'c') + " 500\r\n$5000\r\n");
+  ExpectUnconfirmed(pair.replica);
+  pair.BreakLink();
+  ExpectUnconfirmed(pair.replica);
+  pair.replica.Run("CONFIG SET replica-priority 0");
+  EXPECT_EQ(pair.replica.Info("slave_priority"), "0");
+  pair.replica.Run("CONFIG SET replica-priority 100");
+  pair.replica.Run("REPLICAOF 127.0.0.1 9000");
+  pair.Link(Rdb({"SET new 1"}));
+  ExpectFit(pair.replica);
+}
+
+TEST_F(DataStateTest, DataOfAFileIsUnconfirmedUntilThePrimaryContinuesIt) {
+  Pair pair({StrCat("replicaof 127.0.0.1 ", kStrangePort)});
+  pair.Link(Rdb({"SET kept 1"}));
+  pair.replica.Run("SAVE");
+  pair.replica.Stop();
+  pair.stranger.received.clear();
+  pair.replica.Start();
+  EXPECT_THAT(pair.replica.Run("GET kept"), Bulk("1"));
+  ExpectUnconfirmed(pair.replica);
+  pair.Greet();
+  pair.Say("+CONTINUE\r\n");
+  ExpectFit(pair.replica);
 }
 
 // --- Attempts after snapshots that are of no use.

@@ -360,9 +360,12 @@ TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
   network().Break(primary.port(), replica.port());
   network().Step(4000);
   EXPECT_TRUE(primary->services().replication.stream().HasBacklog());
+  const int64_t offset = primary.history().offset;
   network().Step(4000);
   EXPECT_FALSE(primary->services().replication.stream().HasBacklog());
   EXPECT_NE(primary.history().id, id) << "who comes back must not go on";
+  EXPECT_GT(primary.history().offset, offset)
+      << "who does not come back must not count as one that has the next writes";
   primary.Run("SET lost 1");
   network().SetAllTogether();
   network().Step(10'000);

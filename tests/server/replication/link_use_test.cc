@@ -208,13 +208,13 @@ TEST_F(LinkUseTest, TheAgeOfTheDataIsKeptWhileThePrimaryOfTheHistoryChanges) {
   ReplicationMember& replica = AddLinked(primary);
   const auto age_s = [&] { return replica->services().replication.primary_link().GetFigures().data_age_s; };
   EXPECT_LE(age_s(), 10);
-  replica->services().replication.Follow("127.0.0.1", 1, History::Owner::kSame);
+  replica->services().replication.Follow("127.0.0.1", 1, History::kMaxOffset);
   network().Step(20'000);
   EXPECT_FALSE(replica.IsLinked());
   EXPECT_THAT(age_s(), testing::AllOf(testing::Ge(19), testing::Le(21)));
-  replica->services().replication.Follow("127.0.0.1", 2, History::Owner::kOther);
+  replica->services().replication.Follow("127.0.0.1", 2, std::nullopt);
   EXPECT_EQ(age_s(), -1);
-  primary->services().replication.Follow("127.0.0.1", 2, History::Owner::kSame);
+  primary->services().replication.Follow("127.0.0.1", 2, History::kMaxOffset);
   EXPECT_EQ(primary->services().replication.primary_link().GetFigures().data_age_s, -1) << "it was a primary";
 }
 

@@ -1,6 +1,7 @@
 // CLUSTER, redirections, and requests that a cluster node refuses. The other nodes are in the view but do not run.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/str_cat.h"
 #include "server/cluster/cluster.h"
@@ -222,6 +223,20 @@ TEST_F(ClusterCommands, NodesAreDescribed) {
   EXPECT_EQ(Run("CLUSTER REPLICAS " + other_->id.String()).Size(), 0u);
   EXPECT_THAT(Run("CLUSTER COUNT-FAILURE-REPORTS " + other_->id.String()), Int(0));
   EXPECT_THAT(Run("CLUSTER REPLICAS x"), Error("ERR Unknown node x"));
+}
+
+TEST_F(ClusterCommands, ShardsShowTheOffsetOfAReplicaWhoseHistoryIsUnconfirmed) {
+  ServeHalf();
+  other_->offset = 1000 - History::kMaxOffset;
+  const TestReply shards = Run("CLUSTER SHARDS");
+  std::vector<int64_t> offsets;
+  for (size_t i = 0; i < shards.Size(); ++i) {
+    const TestReply& node = shards[i][3][0];
+    for (size_t field = 0; field + 1 < node.Size(); field += 2) {
+      if (node[field].Text() == "replication-offset") offsets.push_back(node[field + 1].Integer());
+    }
+  }
+  EXPECT_THAT(offsets, testing::UnorderedElementsAre(0, 1000));
 }
 
 TEST_F(ClusterCommands, OneWordIsEnough) {
