@@ -28,12 +28,12 @@ namespace respite {
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
 // The data after the header depends on `form`.
-struct ChunkBlock {  // the header of a list chunk's memory block; the elements follow
-  uint32_t size;     // bytes of the block, including this header
-  uint32_t lengths;  // offset in the block of the first length byte (forms kOpen and kTexts)
-  uint32_t body;     // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
-  uint32_t begin;    // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
-  uint32_t end;      // where the last element ends, in the unit of `begin`
+struct ChunkBlock {         // the header of a list chunk's memory block; the elements follow
+  uint32_t size;            // bytes of the block, including this header
+  uint32_t lengths_offset;  // offset in the block of the first length byte (forms kOpen and kTexts)
+  uint32_t body_offset;  // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
+  uint32_t begin;        // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
+  uint32_t end;          // where the last element ends, in the unit of `begin`
   ChunkForm form;
   uint8_t unit;                 // bits of a symbol (texts), or bytes of a difference (integers)
   uint8_t width;                // form kTexts: number of symbols of each text, if all texts have equally many
@@ -46,7 +46,7 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
   bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // true: each element has a length byte
   uint8_t Length(uint32_t index) const {                                       // the length byte of element `index`
-    return static_cast<uint8_t>(*At(lengths + index));
+    return static_cast<uint8_t>(*At(lengths_offset + index));
   }
 };
 

@@ -88,7 +88,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
     return size_ - begin_ + big_filled_ - big_in_window_;
   }
   // Requires: Unread(batch, index) would be allowed.
-  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread(batch, index)
+  size_t PendingBytesIfUnread(const RequestBatch& batch,
+                              size_t index) const {  // PendingBytes after Unread(batch, index)
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while

@@ -142,7 +142,7 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.scripts_know_version = false;
   traits.scripts_have_headers = false;
   traits.commands_for_subscribers = "(P)SUBSCRIBE / (P)UNSUBSCRIBE";
-  traits.script_errors_are_nested = true;
+  traits.script_errors_begin_with_call = true;
   traits.client_text_has_shards = false;
   traits.client_text_has_usage = false;
   traits.client_kill_needs_positive_ids = false;

@@ -186,7 +186,7 @@ void Pump::NoteApplied(Session& session, size_t next) {
       session.InTransaction() || session.paused_request != nullptr || session.blocked_client != nullptr;
   if (is_open || session.close_after_reply) return;
   const bool is_last = next >= batch_.requests.size();
-  session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
+  session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesIfUnread(batch_, next);
 }
 
 void Pump::CloseAfterProtocolError(Session& session) {

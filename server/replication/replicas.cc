@@ -91,7 +91,7 @@ void Replicas::PutOnline(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kOnline;
   replica.acked_at_ms = parts_.env.real_clock.NowMs();
-  replica.waiting_bytes = 0;
+  replica.backlogged_bytes = 0;
   RecountGoodReplicas();
   SendStream(session, replica);
 }
@@ -125,7 +125,7 @@ void Replicas::Deliver() {
       // buffers (Blobs) of the output stay in memory anyway; in the backlog, replicas that reconnect can use them too.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
-      replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);
+      replica.backlogged_bytes = static_cast<size_t>(end - replica.sent_offset);
       needed_from = std::min(needed_from, replica.sent_offset);
     }
     parts_.limits.EnforceOutputLimit(*session, now_ms, ClientLimits::Moment::kReply);

@@ -121,25 +121,25 @@ SlotImports::Import& SlotImports::ImportOf(const Session& session) {
   return *found;
 }
 
-SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
+SlotImports::Import& SlotImports::TouchImport(const Session& session) {
   Import& import = ImportOf(session);
   import.job->acked_s = NowMs() / 1000;
   if (!import.failure_reason.empty()) throw Broken(import.failure_reason);
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->SetState(State::kFollowing, NowMs()); }
+void SlotImports::EndSnapshot(Session& session) { TouchImport(session).job->SetState(State::kFollowing, NowMs()); }
 
-void SlotImports::Acknowledge(Session& session) { GetHealthyImport(session); }
+void SlotImports::Acknowledge(Session& session) { TouchImport(session); }
 
 void SlotImports::EndChanges(Session& session) {
-  Import& import = GetHealthyImport(session);
+  Import& import = TouchImport(session);
   if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
   import.changes_ended_ms = parts_.services.env.real_clock.NowMs();
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
-  Import& incoming = GetHealthyImport(session);
+  Import& incoming = TouchImport(session);
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};

@@ -96,7 +96,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
   std::shared_ptr<SlotJob> JobOf(const Offer& offer);    // the job of a new import; throws if it must not begin
   Import& ImportOf(const Session& session);              // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);      // like ImportOf, but also throws if it failed; sets acked_s
+  Import& TouchImport(const Session& session);           // like ImportOf, but also throws if it failed; sets acked_s
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);

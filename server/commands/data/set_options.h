@@ -23,7 +23,7 @@ struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   Kind kind = Kind::kNone;
   Bytes operand = {};  // the string or the digest to compare with
 };
-ValueCondition::Kind ParseValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
+ValueCondition::Kind TakeValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
 
 std::string DigestText(const Entry& entry);  // the digest of a string: 16 hexadecimal digits of XXH3
 
