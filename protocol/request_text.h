@@ -73,7 +73,7 @@ class RequestOutput {  // writes many requests in RESP, through a buffer, for ex
   void Word(Bytes word);
   void Integer(int64_t number);  // writes an argument: a number as decimal text
   // Writes text that is not part of a request.
-  void Text(Bytes text);
+  void Verbatim(Bytes text);
   void Flush();  // passes the buffered bytes to Take; must be called at the end
 
  protected:

@@ -145,12 +145,12 @@ size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   return receivers;
 }
 
-size_t PubSub::PublishToChannel(const PubSubTopic* topic, Bytes type, Bytes message) {
-  if (topic == nullptr) return 0;
-  const IntegerText name_length(LengthOf(topic->name));
+size_t PubSub::PublishToChannel(const PubSubTopic* channel, Bytes type, Bytes message) {
+  if (channel == nullptr) return 0;
+  const IntegerText name_length(LengthOf(channel->name));
   const IntegerText message_length(LengthOf(message));
-  const Bytes pieces[] = {type, name_length, "\r\n", topic->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
-  return Deliver(*topic, {.pieces = pieces});
+  const Bytes pieces[] = {type, name_length, "\r\n", channel->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
+  return Deliver(*channel, {.pieces = pieces});
 }
 
 size_t PubSub::PublishToPattern(const PubSubTopic& pattern, Bytes channel, Bytes message) {

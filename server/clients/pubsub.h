@@ -137,7 +137,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   void RemoveSubscriber(PubSubTopic& topic, uint32_t place);  // removes the subscriber with the index `place`
   // Sends a message to the subscribers of `topic`; null: no subscribers. `type` is the RESP text before the length of
   // the channel's name: the number of elements, and "message" or "smessage".
-  size_t PublishToChannel(const PubSubTopic* topic,  // sends the message to its subscribers; returns their number
+  size_t PublishToChannel(const PubSubTopic* channel,  // sends the message to its subscribers; returns their number
                           Bytes type, Bytes message);
   size_t PublishToPattern(const PubSubTopic& pattern,  // sends the message to its subscribers; returns their number
                           Bytes channel, Bytes message);

@@ -360,7 +360,7 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
       });
     });
   }
-  out.Text(eof);
+  out.Verbatim(eof);
   out.Flush();
   return !out.HasFailed();
 }
