@@ -30,7 +30,7 @@ enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 // The data after the header depends on `form`.
 struct ChunkBlock {         // the header of a list chunk's memory block; the elements follow
   uint32_t size;            // bytes of the block, including this header
-  uint32_t lengths_offset;  // offset in the block of the first length byte (forms kOpen and kTexts)
+  uint32_t lengths_offset;  // offset in the block of the length bytes (kOpen, and kTexts with has_lengths)
   uint32_t body_offset;  // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
   uint32_t begin;        // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
   uint32_t end;          // where the last element ends, in the unit of `begin`

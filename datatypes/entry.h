@@ -192,7 +192,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kFormMask = 3u << kFormShift;   // the low bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr size_t kMaxInlineInSizes = UINT32_MAX >> kInlineShift;  // largest inline size that fits into sizes_
+  static constexpr size_t kMaxInlineInSizes = UINT32_MAX >> kInlineShift;  // a larger inline size is in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry

@@ -41,9 +41,9 @@ GeoPoint PointOfScore(double score);       // the centre of the geohash cell wit
 // As in Redis, the last character is always 0, because 52 bits fill only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
-// The north and south sides of a box follow parallels. At each latitude, the box extends half its width to the east and
-// to the west of the centre's meridian, in meters, so it has more degrees nearer the pole. The sides of a polygon are
-// straight lines on a map whose axes are longitude and latitude.
+// A point is in a box if it is at most height / 2 north or south of the center, and at most width / 2 from the center's
+// meridian, measured in meters at the latitude of the point. So a box spans more degrees of longitude nearer the pole.
+// The sides of a polygon are straight lines on a map whose axes are longitude and latitude.
 struct GeoShape {  // the area of a search with GEOSEARCH: a circle, a box or a polygon
   enum class Kind : uint8_t { kCircle, kBox, kPolygon };
 

@@ -87,8 +87,9 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// Tables with fewer nodes are checked only if they have long keys and Lua uses a lot of memory, because short keys are
-// moved in milliseconds.
+// A growing table with 2^this nodes or more is always checked by CheckMove. Smaller ones are checked only if they have
+// long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in milliseconds,
+// even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A

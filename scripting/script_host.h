@@ -32,7 +32,7 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool has_clock = true;                               // true: scripts have os.clock
   bool has_environments = true;                        // true: scripts have getfenv, setfenv and newproxy
   bool names_script_in_errors = true;   // true: errors end "script: <name>, on @user_script:1.", not "script: on …"
-  bool errors_begin_with_call = false;  // true: errors say "Error running script (call to f_…): @user_script:1: …"
+  bool errors_begin_with_call = false;  // true (Redis 6.2): "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function of ScriptHost may throw. Lua is on the call stack, and would treat a C++ exception as an error of the

@@ -258,7 +258,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Returns the hits in ascending order, with their distances now. The search must not be used afterwards.
+  // Returns the hits, nearest first, with the distances of the last Run. So the graph must not have changed since then.
+  // The search must not be used afterwards.
   std::vector<VectorHit> TakeHits(const HnswGraph& graph) {  // moves out the hits, nearest first
     std::sort_heap(found_.begin(), found_.end());
     graph.GiveVisited(std::move(visited_));

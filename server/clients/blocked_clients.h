@@ -111,9 +111,9 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
 
  private:
   using Queue = KeyQueues<BlockedClient*>::Queue;
-  struct DueClient {                                     // when a wait times out, or a request runs again
-    int64_t at_ms;                                       // monotonic clock time
-    uint64_t client;                                     // id of the client; equal deadlines end in the order of ids
+  struct DueClient {  // a blocked client by the time when its wait times out or its request runs again
+    int64_t at_ms;    // monotonic clock time
+    uint64_t client;  // id of the client; equal deadlines end in the order of ids
     auto operator<=>(const DueClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends or retries

@@ -17,7 +17,7 @@
 namespace respite {
 
 struct SentinelLine {   // a line of sentinel.conf that begins with `sentinel`
-  std::string keyword;  // the second word of the line, for example "monitor"
+  std::string keyword;  // the word after `sentinel`, for example "monitor"
   FileLine line;        // the whole line, and when to write it
 };
 

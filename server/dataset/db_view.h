@@ -73,9 +73,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key and
   // expired fields immediately, even on a replica. Marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Returns the entry of a key that the command will change, as Find does; null: the key is absent. Also counts a hit
-  // or a miss.
-  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss; null: absent
+  // Like Find, but also counts a hit or a miss (Find counts nothing). For commands that also reply with the value.
+  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it, and counts a hit or a miss; null: absent
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;

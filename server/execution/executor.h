@@ -96,9 +96,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
-  // Called after the header of EXEC's reply and after each command of EXEC. Marks the output so far as kept: the output
-  // is sent even if a later command turns replies off. If replies are off already, first removes the output since
-  // `reply_start`.
+  // CLIENT REPLY inside a transaction takes effect between its commands. So this is called after each part of EXEC's
+  // reply (the header, or one command's reply, which begins at `reply_start`). If replies are off, removes this part.
+  // Otherwise marks it as kept, so that a later CLIENT REPLY OFF does not drop it.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.

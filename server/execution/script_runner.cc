@@ -300,9 +300,9 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.real_cloc
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// Returns true if the client has gone, or if its output exceeds client-output-buffer-limit. Like Redis, checks this
-// while the reply is being written. A script that is replayed, or run with CLIENT REPLY OFF, sends no reply, so its
-// output is not limited.
+// Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
+// more of the reply is written. Called while the reply is being written, as Redis checks then too. A script that is
+// replayed, or run with CLIENT REPLY OFF, sends no reply, so its output is not limited.
 bool ScriptRunner::MustStopReply() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;

@@ -213,8 +213,9 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. If the import has failed, CleanUpHiddenSlots deletes the keys later. If this node has become a
-// replica, its primary deletes the keys, because the primary also knows of the migration.
+// Ends an import. After a success, the slots become visible. After a failure they stay hidden, and CleanUpHiddenSlots
+// deletes the keys of those that this node does not own. A replica deletes nothing: its primary has the same hidden
+// slots and deletes the keys.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;

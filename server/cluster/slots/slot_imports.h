@@ -94,9 +94,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowMs() const;                                              // Unix time in milliseconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
-  std::shared_ptr<SlotJob> JobOf(const Offer& offer);    // the job of a new import; throws if it must not begin
-  Import& ImportOf(const Session& session);              // the import of the session; throws if it has none
-  Import& TouchImport(const Session& session);           // like ImportOf, but also throws if it failed; sets acked_s
+  std::shared_ptr<SlotJob> JobOf(const Offer& offer);  // the job of a new import; throws if it must not begin
+  Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
+  Import& TouchImport(const Session& session);  // sets acked_s of the session's import; throws if none, or failed
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);

@@ -65,8 +65,8 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Applies a change that adding an element requires to the stored HyperLogLog. Requires: the kind of the change is not
-// kNone.
+// Applies `change`, which Hll::Add has computed for `observation`, to the stored HyperLogLog. Throws for kCorrupt.
+// Requires: the kind of the change is not kNone.
 void Apply(KeyEdit& edit, const HllChange& change, HllObservation observation) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:

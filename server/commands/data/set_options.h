@@ -41,7 +41,7 @@ struct SetOptions {                                // the options of SET, MSETEX
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time, not a duration
 };
 
-// Functions that parse options. The Parse… functions take all remaining arguments.
+// ParseSetOptions, ParseMSetExOptions and ParseGetExOptions take all remaining arguments.
 SetOptions ParseSetOptions(Call& call);     // [NX|XX] [IFEQ v|IFNE v|…] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 SetOptions ParseMSetExOptions(Call& call);  // [NX|XX] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 bool TakeGetExOption(Args& args, SetOptions& options);  // takes one of the options of GETEX; false: there is none

@@ -29,10 +29,9 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
 
  private:
-  void RecordAcknowledged();  // propagates XACK for each group
-  void RecordInBatches(
-      std::vector<Bytes> begin,  // propagates commands that consist of `begin` and at most 1000 of the IDs
-      std::span<const StreamId> ids);
+  void RecordAcknowledged();                      // propagates XACK for each group
+  void RecordInBatches(std::vector<Bytes> begin,  // propagates all IDs, in commands of `begin` and up to 1000 IDs each
+                       std::span<const StreamId> ids);
 
   Call& call_;
   const Bytes key_;

@@ -47,7 +47,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
   // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
-  // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
+  // Starts hosted.node in place of `before`, which was killed. If `remains.from` is kAll, loads the data that `before`
+  // still has in memory; otherwise loads the files.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before,  // starts hosted.node after a kill
                                     const DataAfterCrash& remains);
   // Ends the server and starts its replacement. Then moves the client of `connection` to the replacement, and replies.
