@@ -69,12 +69,12 @@ class ArrayText {  // the text of an element; an integer is printed
   explicit ArrayText(const ArrayElement& element) : element_(element) {
     if (element.IsInteger()) digits_.emplace(element.Integer());
   }
-  Bytes View() const { return digits_ ? digits_->View() : short_or_long_.Text(); }
+  Bytes View() const { return digits_ ? digits_->View() : member_.Text(); }
 
  private:
   const ArrayElement element_;
-  const Member short_or_long_ = element_.AsMember();  // the text, unless the element is an integer
-  std::optional<IntegerText> digits_;                 // the printed integer; nullopt: the element is a text
+  const Member member_ = element_.AsMember();  // the text, unless the element is an integer
+  std::optional<IntegerText> digits_;          // the printed integer; nullopt: the element is a text
 };
 
 }  // namespace respite

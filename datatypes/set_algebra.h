@@ -36,11 +36,11 @@ class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and simil
 // MemberFilter looks up groups of members, so that the cache misses of a group overlap.
 class MemberFilter {  // finds the members of a set that all given other sets have, or that none of them has
  public:
-  static constexpr size_t kGroup = 16;  // number of members that are looked up together
+  static constexpr size_t kGroupSize = 16;  // number of members that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
 
   // `sets` must outlive the filter.
-  MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
+  MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroupSize); }
 
   // Apply calls visit(const PackedElement&) for the members of `candidates` that pass, until `visit` returns false.
   // Cost: at most one lookup in each set for each candidate.
@@ -48,7 +48,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
   void Apply(const Set& candidates, Visit&& visit) {  // visits the members of `candidates` that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
-      return group_.size() < kGroup || Pass(visit);
+      return group_.size() < kGroupSize || Pass(visit);
     });
     if (all) Pass(visit);
   }
@@ -74,7 +74,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
 
   std::span<const Set* const> sets_;
   Keep keep_;
-  std::vector<Candidate> group_;  // up to kGroup members that are examined together
+  std::vector<Candidate> group_;  // up to kGroupSize members that are examined together
 };
 
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`

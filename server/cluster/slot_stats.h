@@ -31,7 +31,7 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   void Reset() { counters_.clear(); }  // sets all counters to 0
   // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
   // O(slots), if anything was counted.
-  void ResetSlotsOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
+  void ResetCountersOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
   // Returns the counters of a slot. If nothing was counted, all are 0.
   Counters Of(int slot) const { return counters_.empty() ? Counters{} : counters_[static_cast<size_t>(slot)]; }
 

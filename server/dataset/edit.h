@@ -63,8 +63,8 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
     OwningUnit().ReportOverwrite(db_.index_, key_, before, after);
   }
-  void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)
-    check_.LeaveUnreported();
+  void DisableChangeCheck() {  // disables the assertion that changes are reported (DEBUG POPULATE)
+    check_.DisableChangeCheck();
   }
 
  protected:

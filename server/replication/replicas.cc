@@ -132,7 +132,7 @@ void Replicas::Deliver() {
     if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
   }
   parts_.stream.Trim(parts_.env.settings.repl_backlog_size, needed_from);
-  parts_.stream.SetHeldBytes(BufferBytes() + OwnBytes());
+  parts_.stream.SetHeldBytes(BufferBytes() + OutputBytesOutsideBacklog());
 }
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
@@ -176,7 +176,7 @@ void Replicas::RecountGoodReplicas() {
 
 size_t Replicas::BufferBytes() const { return parts_.stream.HasBacklog() ? parts_.stream.backlog().HeldBytes() : 0; }
 
-size_t Replicas::OwnBytes() const {
+size_t Replicas::OutputBytesOutsideBacklog() const {
   size_t bytes = 0;
   for (const Session* session : all_) bytes += session->out.BlockBytes() + session->out.QueueBytes();
   return bytes;

@@ -137,9 +137,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   }
 
  private:
-  struct Backoff {         // after repeated failures: how long to wait until the next rewrite
-    int64_t minutes = 0;   // how long the wait is; doubles each time, up to 60
-    int64_t until_ms = 0;  // when the wait ends (real time); 0: no wait
+  struct Backoff {             // after repeated failures: how long to wait until the next rewrite
+    int64_t wait_minutes = 0;  // how long the wait is; doubles each time, up to 60
+    int64_t until_ms = 0;      // when the wait ends (real time); 0: no wait
   };
 
   Step LockFiles();        // locks the last incremental, and thereby all files; kDone also without files

@@ -271,7 +271,7 @@ struct SentinelPendingScripts {
       call.reply.Bulk("flags");
       call.reply.Bulk(job.is_running ? "running" : "scheduled");
       call.reply.Bulk("pid");
-      call.reply.BulkInteger(job.process);
+      call.reply.BulkInteger(job.process_id);
       call.reply.Bulk(job.is_running ? "run-time" : "run-delay");
       call.reply.BulkInteger(job.is_running ? now_ms - job.at_ms : std::max<int64_t>(job.at_ms - now_ms, 0));
       call.reply.Bulk("retry-num");

@@ -4,18 +4,18 @@
 
 namespace respite {
 
-void RemovalRecorder::Acknowledge(Bytes group, const StreamId& id) {
+void RemovalRecorder::NoteAcknowledged(Bytes group, const StreamId& id) {
   if (call_.effect.IsRecording()) acknowledged_[std::string(group)].push_back(id);
 }
 
-void RemovalRecorder::DropReferences(const StreamLog& log, const StreamId& id) {
+void RemovalRecorder::NoteReferencesDropped(const StreamLog& log, const StreamId& id) {
   if (!call_.effect.IsRecording()) return;
   for (const auto& [name, group] : log.groups()) {
-    if (group.FindPending(id) != nullptr) Acknowledge(name, id);
+    if (group.FindPending(id) != nullptr) NoteAcknowledged(name, id);
   }
 }
 
-void RemovalRecorder::Delete(const StreamId& id) {
+void RemovalRecorder::NoteDeleted(const StreamId& id) {
   if (call_.effect.IsRecording()) deleted_.push_back(id);
 }
 

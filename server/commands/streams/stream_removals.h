@@ -18,14 +18,15 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
  public:
   RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}
 
-  void Acknowledge(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
+  void NoteAcknowledged(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
   // Must be called before the references are removed. Cost: O(groups * log n).
-  void DropReferences(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
-  void Delete(const StreamId& id);                                // notes that the entry is removed
+  void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
+  void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
-  // Requires: the trim has removed all entries before the first one that is left. Delete was called for at least one of
-  // them (if there are any), and then for each removed entry after the first one that is left, in the order of the IDs.
+  // Requires: the trim has removed all entries before the first one that is left. NoteDeleted was called for at least
+  // one of them (if there are any), and then for each removed entry after the first one that is left, in the order of
+  // the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
 
  private:

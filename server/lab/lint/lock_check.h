@@ -36,8 +36,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
     bool HasReadOrSet(const KeyView& key) const;  // whether the client read or set the key under the lock
   };
   struct Lock {
-    std::optional<Holder> holder;  // the client that holds the lock; nullopt: none
-    std::deque<Holder> former;     // clients whose lock has expired, and that may still work
+    std::optional<Holder> holder;       // the client that holds the lock; nullopt: none
+    std::deque<Holder> former_holders;  // clients whose lock has expired, and that may still work
   };
   using Locks = KeyMap<Lock>;
   struct Work {      // what a request does with a key: reads, adds or overwrites
