@@ -119,7 +119,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   using Blocks = OrderedMap<uint64_t, ArrayBlock>;
 
   static uint64_t BlockOf(uint64_t index) { return index / ArrayBlock::kIndexes; }  // number of the index's block
-  static uint32_t OffsetOf(uint64_t index) { return static_cast<uint32_t>(index % ArrayBlock::kIndexes); }
+  static uint32_t OffsetOf(uint64_t index) {  // the place of the index in its block
+    return static_cast<uint32_t>(index % ArrayBlock::kIndexes);
+  }
   // Returns a bit mask: bit i is set if index i of the block `number` is an index from `first` to `last` of the array.
   static uint64_t BitsBetween(uint64_t number, uint64_t first,
                               uint64_t last) {  // the part of a block that is in this range

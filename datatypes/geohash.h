@@ -37,7 +37,7 @@ double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // meters along th
 
 // The score is the number of the cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
-GeoPoint PointOfScore(double score);       // the centre of the geohash cell with this score
+GeoPoint PointOfScore(double score);       // the center of the geohash cell with this score
 // As in Redis, the last character is always 0, because 52 bits fill only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
@@ -68,8 +68,8 @@ struct ScoreSpan {  // a range of geohash scores: first <= score < end
   uint64_t end;
 };
 
-// The spans are those that Redis searches, in the order of Redis: first the cell of the centre, then up to eight
-// neighbours. Together, the spans should cover the shape.
+// Searches the cells that Redis searches, in the order of Redis: first the cell of the center, then up to eight
+// neighbours. The cells are chosen so that together they cover the shape.
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that a search of the shape visits
 
 }  // namespace respite

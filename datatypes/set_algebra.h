@@ -78,8 +78,8 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
 };
 
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
-// Either looks up each member of the first set in the other sets, or copies the first set and removes the members of
-// all others. Chooses what is probably less work.
+// Chooses the way that is probably less work: looks up each member of the first set in the other sets, or copies the
+// first set and removes the members of all others.
 void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds members that only the first set has to `result`
 // Intersect calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set,
 // until `visit` returns false. Requires: at least one set.
@@ -87,7 +87,7 @@ template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
-// Omits each set with the key of `smallest`.
+// Skips every set that is stored at the same key as `smallest`, because a command may name a key twice.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first
 
 template <class Visit>

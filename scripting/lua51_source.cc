@@ -230,8 +230,8 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // Records that the function whose body is at this offset needs a table `arg`. The offsets are in Lua's memory,
-  // because there may be many functions.
+  // Records the offset of a function's body in the adapted text. WithArgTables inserts the table `arg` of 5.1 there.
+  // bodies_ is in Lua's memory, so that the memory limit of scripts applies.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {

@@ -17,10 +17,8 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
   void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
-  double MeanRatio() const;  // mean growth of the counter per unit of the base
-  // Returns the mean growth of the counter per second over the latest samples. Requires: the base that Sample got is a
-  // clock in µs.
-  double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
+  double MeanRatio() const;                               // mean growth of the counter per unit of the base
+  double PerSecond() const { return MeanRatio() * 1e6; }  // mean growth per second; requires: `base` was a clock in µs
   void Reset() { *this = {}; }                            // forgets all samples
 
  private:

@@ -15,9 +15,8 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
 struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
 
-  // Returns whether the string at the key fulfils the condition. `entry` is null if the key does not exist: then it
-  // differs from any string. If the key exists, throws a Refusal for a digest that has not 16 characters.
-  bool IsFulfilledBy(const Entry* entry) const;  // null: the key does not exist, so it differs from any string
+  // If the key exists, throws a Refusal for a digest that has not 16 characters.
+  bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils the condition; null differs from any string
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 
   Kind kind = Kind::kNone;

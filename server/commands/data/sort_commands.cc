@@ -199,7 +199,8 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Returns whether all versions read this text as the same number.
+// Returns false for numbers such as 0x10, inf and 1e3, and for texts that are no number: not all versions read these
+// alike.
 bool HasOnlyDecimalCharacters(Bytes text) {
   return !text.empty() && text.find_first_not_of("-.0123456789") == Bytes::npos;
 }
