@@ -234,7 +234,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     visited_.Reset(graph.SlotLimit());
     for (const VectorHit& hit : open_) visited_.Add(hit.slot);
     std::make_heap(open_.begin(), open_.end(), IsFarther);
-    fresh_.resize(graph.MaxLinksOn(layer));
+    new_neighbours_.resize(graph.MaxLinksOn(layer));
     new_entries_ = open_;
   }
 
@@ -302,10 +302,10 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     for (const uint32_t other : graph.LinksOf(slot, layer_)) {
       if (!visited_.Add(other)) continue;
       graph.Prefetch(other);
-      fresh_[count++] = other;
+      new_neighbours_[count++] = other;
     }
     for (size_t i = 0; i < count; ++i) {
-      const VectorHit hit{graph.DistanceOf(fresh_[i], query), fresh_[i]};
+      const VectorHit hit{graph.DistanceOf(new_neighbours_[i], query), new_neighbours_[i]};
       if (found_.size() >= ef_ && !(hit < found_.front())) continue;
       open_.push_back(hit);
       std::push_heap(open_.begin(), open_.end(), IsFarther);
@@ -325,17 +325,17 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     }
     std::make_heap(open_.begin(), open_.end(), IsFarther);
     std::make_heap(found_.begin(), found_.end());
-    fresh_.resize(std::max<size_t>(fresh_.size(), graph.MaxLinksOn(layer_)));
+    new_neighbours_.resize(std::max<size_t>(new_neighbours_.size(), graph.MaxLinksOn(layer_)));
   }
 
   uint32_t ef_;
   uint32_t layer_;
-  uint64_t changes_;                    // HnswGraph::Changes() in the last step
-  uint32_t open_taken_ = 0;             // the node that was expanded last
-  std::vector<VectorHit> open_;         // nodes to expand: a heap, the nearest first
-  std::vector<VectorHit> found_;        // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> new_entries_;  // entries that were not offered as hits yet
-  std::vector<uint32_t> fresh_;         // neighbours that were not visited before
+  uint64_t changes_;                      // HnswGraph::Changes() in the last step
+  uint32_t open_taken_ = 0;               // the node that was expanded last
+  std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
+  std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
+  std::vector<VectorHit> new_entries_;    // entries that were not offered as hits yet
+  std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
   VisitedSlots visited_;
 };
 

@@ -79,8 +79,8 @@ class ConfigReader {  // reads the lines of configuration files and options into
   Outcome ReadSentinel(ConfigLine& line);       // keeps a line `sentinel …` for the Sentinel
   Outcome ReadUnknown(const ConfigLine& line);  // a line of no known kind: adds a note if harmless, else error
   Outcome Include(const ConfigLine& line);      // reads the files that a line `include` names
-  Outcome CheckDependencies();                  // error if values contradict each other; adjusts `hz` …
-  Outcome CheckNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
+  Outcome CheckAndAdjustSettings();             // error if values contradict each other; adjusts `hz` …
+  Outcome CheckAndApplyNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
 
   Settings& settings_;                            // where the values are stored
   ServerMode mode_;                               // a normal server or a Sentinel

@@ -211,7 +211,7 @@ struct SentinelIsMasterDownByAddr {
     const bool is_sound =
         candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMaxSentinelEpoch;
     if (primary != nullptr && candidate != "*" && is_sound) {
-      vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
+      vote = sentinel.election().VoteForLeader(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
     }
     call.reply.Array(3);
     call.reply.Integer(is_down ? 1 : 0);
