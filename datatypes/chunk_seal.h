@@ -54,8 +54,8 @@ struct ChunkBlock {         // the header of a list chunk's memory block; the el
 ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` bytes; free it with std::free
 
 // Packs the elements as integers, if all are integers and this form is not larger than the form for texts. Otherwise
-// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if neither
-// is so, or if an element is longer than 255 bytes. Requires: at least one element.
+// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if both
+// forms are ruled out, or if an element is longer than 255 bytes. Requires: at least one element.
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elements; null: no gain, or over 255 bytes
                               size_t open_size);
 

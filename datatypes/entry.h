@@ -135,7 +135,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
-  // Database marks the hashes that have such fields, and indexes the marked entries.
+  // Database marks the hashes whose fields have deadlines, and indexes the marked entries.
   bool HasFieldDeadlines() const {  // true: this is a hash, and some of its fields have deadlines
     return (bits_ & kFieldDeadlinesBit) != 0;
   }

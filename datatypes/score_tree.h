@@ -98,7 +98,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   // Changes only one leaf if the order of the members stays as it was. Requires: the record is in the tree.
   void ChangeScore(ScoredMember* member, double score);  // sets the score, and moves the record to its new place
   // RemoveRange removes `count` items from rank `first` on, and calls visit(ScoredMember*) for each. `visit` may free
-  // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
+  // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf with removed items.
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes items from rank `first` on, and visits each
   // Frees no records. Cost: O(nodes).

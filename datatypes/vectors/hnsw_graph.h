@@ -43,7 +43,7 @@ struct VectorHit {     // a node that a search has found
   uint64_t Key() const { return uint64_t{std::bit_cast<uint32_t>(distance)} << 32 | slot; }
 };
 
-class VisitedSlots {  // a set of slots, for one search
+class VisitedSlots {  // the slots of the nodes that one search has visited
  public:
   void Reset(uint32_t slots) {  // empties the set, and makes room for slots below this number
     bits_.assign((size_t{slots} + 63) / 64, 0);

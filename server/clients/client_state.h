@@ -52,7 +52,7 @@ inline void CheckClientName(Bytes name) {  // throws a Refusal if the client nam
 }
 
 struct ClientAddresses {  // addresses of both ends of a client's connection, set when it is accepted
-  // Returns whether the client runs on this machine. Some directives give such clients more rights, for example
+  // Returns whether the client runs on this machine. Some directives give local clients more rights, for example
   // `enable-debug-command local`.
   bool IsLocal() const { return is_loopback || is_unix_socket; }  // true: the client is on this machine
 

@@ -29,7 +29,7 @@ struct RewriteExtras {  // lines of other components for CONFIG REWRITE; nullopt
   Detail detail = Detail::kChanges;                              // whether directives with default values get lines
 };
 
-// Returns the new text of a configuration file whose present text is `old_text` (empty for a new file).
+// Returns the new text of a configuration file whose current text is `old_text` (empty for a new file).
 std::string RewriteConfigText(Bytes old_text, const Settings& settings,  // the new text of the file
                               const RewriteExtras& extras);
 

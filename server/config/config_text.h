@@ -89,7 +89,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
   std::set<std::string_view> mentioned_;          // primary names of all directives with a line
   ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after an `include`: `save` lines then replace
   bool has_read_file_ = false;                    // true: some configuration file was read
-  int depth_ = 0;                                 // how deeply files include each other at the present line
+  int depth_ = 0;                                 // how deeply files include each other at the current line
 };
 
 }  // namespace respite

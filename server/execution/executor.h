@@ -149,7 +149,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
   // Executes a request from the replication stream of the primary. Makes only the checks (gates) for requests from the
-  // primary. Pauses (CLIENT PAUSE, failover …) also delay such a request.
+  // primary. Pauses (CLIENT PAUSE, failover …) also delay this request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked

@@ -63,7 +63,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t evicted_scripts = 0;              // number of scripts of EVAL that were removed from the cache
-  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory in total, without the present period
+  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory in total, without the current period
   int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: memory is below the limit
   std::array<uint64_t, 5>
       acl_denials{};  // number of refusals by AclLogEntry::Reason: commands, keys, channels, logins, databases

@@ -57,7 +57,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     std::string name;  // name of the migration: 40 hexadecimal digits
     SlotSet slots;     // the slots that the source gives
   };
-  // From now on, the session may change keys of these slots, and of no others.
+  // From now on, the session may change keys of the offered slots, and of no other slots.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
