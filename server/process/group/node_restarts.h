@@ -33,7 +33,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // In the next turn, ends the server of `caller` and starts a replacement, to which the caller's connection moves.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: impossible
 
-  // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
+  // Runs `task` in the next turn of the loop. Kill and Revive must be called only within RunLater.
   void RunLater(std::function<void()> task) {  // runs `task` in the next iteration of the event loop
     loop_.loop.Post(nullptr, std::move(task));
   }
