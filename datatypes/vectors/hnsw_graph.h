@@ -152,8 +152,10 @@ class HnswGraph {  // vectors and the links between them
   };
 
   // Where parts of a node are in memory. The next AddRoom may move them.
-  char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
-  const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
+  char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
+  const char* Record(uint32_t slot) const {
+    return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
+  }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
   uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
@@ -198,7 +200,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
-  size_t stride_;             // bytes of a record
+  size_t record_bytes_;       // bytes of a record
   size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one

@@ -107,8 +107,9 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void Open(const LockRecord& lock);  // records a lock that was acquired
   void End(uint64_t number, LockRecord::End how, JournalMoment at);
   template <class Condition>
-  void EndAll(LockRecord::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
-  LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
+  void EndMatching(LockRecord::End how, JournalMoment at,  // ends the locks that meet the condition
+                   Condition&& condition);
+  LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
   void MakeRoom();        // while all records exceed kMaxHistoryBytes, drops the oldest, but not the last lock
 

@@ -46,7 +46,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::string name;
     int64_t saved_wall_ms;  // Unix time when the snapshot was saved
     size_t keys;            // number of keys
-    size_t kept;            // number of keys whose old state is stored, because they have changed since
+    size_t kept_key_count;  // number of keys whose old state is stored, because they have changed since
   };
   // Returns all snapshots except lost ones, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
