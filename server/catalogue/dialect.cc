@@ -78,7 +78,7 @@ constexpr DialectTraits TraitsOfRedis84() {
   return traits;
 }
 
-// Redis' documents do not mention all of these changes, so some of them may have come with 8.2 or 8.4 already.
+// Redis' documents do not mention every change below, so some of them may have come with 8.2 or 8.4 already.
 constexpr DialectTraits TraitsOfRedis86() {
   DialectTraits traits = TraitsOfRedis84();
   traits.version = traits.redis_version = "8.6.3";

@@ -64,7 +64,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
   // that has expired counts as absent. Unless this server is a replica, the key is then removed when the Unit closes.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: the key or all its fields have expired, so it counts as absent
+  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());

@@ -60,7 +60,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
   Cluster& cluster() const;             // this server as a cluster node
-  void SetState(SlotJob::State state);  // sets the state of the job
+  void SetState(SlotJob::State state);  // sets the state of the job, and when this state began
   void EndExport(SlotJob::State state,  // ends the export in this state
                  const std::string& message);
   void SendRequest(Request request,  // sends a request to the target, which will answer it

@@ -104,7 +104,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns true two node timeouts after the slots were found without a source, so that other nodes could tell who owns
   // them. After an import that failed in this process, returns true immediately.
-  bool HasWaitedForOwners(const std::string& name);  // true: two node timeouts have passed
+  bool HasWaitedForOwners(const std::string& name);  // first: starts the wait; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);      // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
