@@ -50,7 +50,7 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
-  int64_t MonotonicUsAtRealUs(int64_t) const override { return monotonic_us_; }  // always the clock's present time
+  int64_t MonotonicUsAtRealUs(int64_t) const override { return monotonic_us_; }  // always the clock's current time
   int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: this time is reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }

@@ -58,8 +58,8 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
-  // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
-  // as long each time. Once a measurement has taken kNewStartUs, the next one has a new start, and also takes
+  // The rate is measured over 20 ms (kMinMeasureUs), then, from the same start, over 40 ms, 80 ms and so on: each
+  // result is more exact. Once a measurement has covered kNewStartUs, each further one starts again and covers
   // kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again

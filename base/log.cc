@@ -137,7 +137,7 @@ std::string_view LevelName(LogLevel level) {
 
 // Replaces double quotes by single quotes and line ends by spaces, as Valkey does, because the text will be written
 // between quotes.
-std::string Unquoted(std::string text) {
+std::string TextForQuotes(std::string text) {
   for (char& c : text) {
     if (c == '"') c = '\'';
     if (c == '\n' || c == '\r') c = ' ';
@@ -300,7 +300,7 @@ void Logger::Log(LogLevel level, std::string_view text) {
   const std::string visible = Visible(text);
   const bool is_quoted = format_ == LogFormat::kLogfmt;  // in JSON, Line escapes the text
   const std::string plain = format_ == LogFormat::kJson ? std::string(text) : visible;
-  Emit(level, visible, Line(level, is_quoted ? Visible(Unquoted(std::string(text))) : plain));
+  Emit(level, visible, Line(level, is_quoted ? Visible(TextForQuotes(std::string(text))) : plain));
 }
 
 void Logger::LogRaw(LogLevel level, std::string_view text) {
@@ -328,7 +328,7 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   }
   line.append("pid=").append(IntegerText(pid)).append(" role=").append(RoleName(role));
   line.append(" timestamp=\"").append(moment).append("\" level=").append(LevelName(level)).append(" message=\"");
-  return line.append(Unquoted(name_)).append(text).append("\"\n");
+  return line.append(TextForQuotes(name_)).append(text).append("\"\n");
 }
 
 // Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the process

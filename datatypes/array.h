@@ -90,9 +90,8 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   // Either index may be the lower one, and both are included. Cost: O(log n + visited / 64).
   uint64_t CountRange(uint64_t from, uint64_t to) const;  // number of elements between two indexes
 
-  // The index where ARINSERT or ARRING has inserted last, or the one before the index that ARSEEK has set. Nullopt: the
-  // next insertion is at index 0.
-  std::optional<uint64_t> LastInsert() const { return last_insert_; }  // index of the last insertion; nullopt: none
+  // The index where ARINSERT or ARRING inserted last, or the one before the index that ARSEEK has set.
+  std::optional<uint64_t> LastInsert() const { return last_insert_; }  // nullopt: the next insertion is at index 0
   void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // at most kMaxIndex
 
   // For ARRING. The ring has the indexes 0 to ring_size - 1; `newest` is the index of its newest element. The oldest
@@ -120,7 +119,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   using Blocks = OrderedMap<uint64_t, ArrayBlock>;
 
   static uint64_t BlockOf(uint64_t index) { return index / ArrayBlock::kIndexes; }  // number of the index's block
-  static uint32_t OffsetOf(uint64_t index) { return static_cast<uint32_t>(index % ArrayBlock::kIndexes); }
+  static uint32_t OffsetOf(uint64_t index) {  // the place of the index in its block
+    return static_cast<uint32_t>(index % ArrayBlock::kIndexes);
+  }
   // Returns a bit mask: bit i is set if index i of the block `number` is an index from `first` to `last` of the array.
   static uint64_t BitsBetween(uint64_t number, uint64_t first,
                               uint64_t last) {  // the part of a block that is in this range
@@ -146,7 +147,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   uint64_t slices_ = 0;                  // number of slices that have elements
   size_t block_bytes_ = 0;               // memory of the elements of all blocks, without their texts
   size_t text_bytes_ = 0;                // memory of the texts outside the blocks
-  std::optional<uint64_t> last_insert_;  // the cursor of ARINSERT and ARRING; nullopt: it is at index 0
+  std::optional<uint64_t> last_insert_;  // index before the next insertion; nullopt: the next is at index 0
 };
 
 class Array : public Collection {  // gives access to the array of one key

@@ -60,7 +60,8 @@ class ArrayElement {  // a handle of 8 bytes for a text, which may be an integer
 // Returns the number that Redis stores instead of this text, or nullopt if it stores a text. Redis stores a number if
 // the text consists of digits and a point, and if the number, without its lowest two bits, prints as this text.
 std::optional<double> StoredDoubleOf(Bytes text);  // the number that Redis stores for a text; nullopt: it stores a text
-std::string StoredDoubleText(double number);  // the text of such a number: like a score, but with ".0" if it is whole
+// Requires: StoredDoubleOf returned the number.
+std::string StoredDoubleText(double number);  // the text of the number: like a score, but with ".0" if it is whole
 
 // The text of an element. The element must not move or change while the view is used.
 class ArrayText {  // the text of an element; an integer is printed
@@ -68,12 +69,12 @@ class ArrayText {  // the text of an element; an integer is printed
   explicit ArrayText(const ArrayElement& element) : element_(element) {
     if (element.IsInteger()) digits_.emplace(element.Integer());
   }
-  Bytes View() const { return digits_ ? digits_->View() : short_or_long_.Text(); }
+  Bytes View() const { return digits_ ? digits_->View() : member_.Text(); }
 
  private:
   const ArrayElement element_;
-  const Member short_or_long_ = element_.AsMember();  // the text, unless the element is an integer
-  std::optional<IntegerText> digits_;                 // the printed integer; nullopt: the element is a text
+  const Member member_ = element_.AsMember();  // the text, unless the element is an integer
+  std::optional<IntegerText> digits_;          // the printed integer; nullopt: the element is a text
 };
 
 }  // namespace respite

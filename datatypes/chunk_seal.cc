@@ -137,11 +137,11 @@ class BitWriter {
 
 void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes> elements) {
   if (plan.bits == kPlainBits) {
-    char* to = block.At(block.body);
+    char* to = block.At(block.body_offset);
     for (const Bytes element : elements) to = std::copy(element.begin() + block.prefix, element.end(), to);
     return;
   }
-  BitWriter writer(block.At(block.body), plan.bits);
+  BitWriter writer(block.At(block.body_offset), plan.bits);
   for (const Bytes element : elements) {
     for (const char c : element.substr(plan.prefix)) writer.Put(plan.symbol_of[static_cast<uint8_t>(c)]);
   }
@@ -160,8 +160,8 @@ ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
   block->prefix = static_cast<uint8_t>(plan.prefix);
   block->has_lengths = plan.has_lengths;
   block->width = static_cast<uint8_t>(elements.front().size() - plan.prefix);
-  block->lengths = static_cast<uint32_t>(sizeof(ChunkBlock) + plan.AlphabetBytes() + plan.prefix);
-  block->body = static_cast<uint32_t>(block->lengths + plan.LengthBytes());
+  block->lengths_offset = static_cast<uint32_t>(sizeof(ChunkBlock) + plan.AlphabetBytes() + plan.prefix);
+  block->body_offset = static_cast<uint32_t>(block->lengths_offset + plan.LengthBytes());
   block->end = static_cast<uint32_t>(plan.symbols);
   char* to = block->At(sizeof(ChunkBlock));
   to = std::copy_n(elements.front().begin(), plan.prefix, to);
@@ -178,10 +178,10 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   ClearSpareBytes(*block);
   block->form = ChunkForm::kIntegers;
   block->unit = static_cast<uint8_t>(plan.Width());
-  block->body = sizeof(ChunkBlock) + sizeof(int64_t);
+  block->body_offset = sizeof(ChunkBlock) + sizeof(int64_t);
   block->end = static_cast<uint32_t>(elements.size());
   StoreLittle<int64_t>(block->At(sizeof(ChunkBlock)), plan.smallest);
-  char* to = block->At(block->body);
+  char* to = block->At(block->body_offset);
   for (const Bytes element : elements) {
     const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
     StoreLittle<uint64_t>(to, difference);  // also writes to the next place, or to the room at the end
@@ -203,7 +203,7 @@ uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_seque
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);
-  const char* packed = block.At(block.body);
+  const char* packed = block.At(block.body_offset);
   size_t bit = size_t{place} * kBits;
   for (uint32_t done = 0; done < symbols; done += 8, bit += 8 * kBits) {
     const uint64_t word = LoadLittle<uint64_t>(packed + bit / 8) >> (bit % 8);
@@ -239,7 +239,7 @@ void UnpackPrefix(const ChunkBlock& block, char* scratch) {
 
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch) {
   const bool is_plain = block.unit == kPlainBits;
-  const char* plain = block.At(block.body + place);
+  const char* plain = block.At(block.body_offset + place);
   if (is_plain && block.prefix == 0) return {plain, symbols};
   if (is_plain) {
     std::memcpy(scratch + block.prefix, plain, symbols);
@@ -252,7 +252,7 @@ Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch) {
   const auto smallest = LoadLittle<int64_t>(block.At(sizeof(ChunkBlock)));
   const unsigned bits = 8u * block.unit;
-  uint64_t difference = LoadLittle<uint64_t>(block.At(block.body + size_t{place} * block.unit));
+  uint64_t difference = LoadLittle<uint64_t>(block.At(block.body_offset + size_t{place} * block.unit));
   if (bits < 64) difference &= (uint64_t{1} << bits) - 1;
   const auto value = static_cast<int64_t>(static_cast<uint64_t>(smallest) + difference);
   return {scratch, static_cast<size_t>(std::to_chars(scratch, scratch + 20, value).ptr - scratch)};

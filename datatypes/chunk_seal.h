@@ -28,12 +28,12 @@ namespace respite {
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
 // The data after the header depends on `form`.
-struct ChunkBlock {  // the header of a list chunk's memory block; the elements follow
-  uint32_t size;     // bytes of the block, including this header
-  uint32_t lengths;  // offset in the block of the first length byte (forms kOpen and kTexts)
-  uint32_t body;     // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
-  uint32_t begin;    // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
-  uint32_t end;      // where the last element ends, in the unit of `begin`
+struct ChunkBlock {         // the header of a list chunk's memory block; the elements follow
+  uint32_t size;            // bytes of the block, including this header
+  uint32_t lengths_offset;  // offset in the block of the length bytes (kOpen, and kTexts with has_lengths)
+  uint32_t body_offset;  // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
+  uint32_t begin;        // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
+  uint32_t end;          // where the last element ends, in the unit of `begin`
   ChunkForm form;
   uint8_t unit;                 // bits of a symbol (texts), or bytes of a difference (integers)
   uint8_t width;                // form kTexts: number of symbols of each text, if all texts have equally many
@@ -46,7 +46,7 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
   bool HasLengths() const { return form == ChunkForm::kOpen || has_lengths; }  // true: each element has a length byte
   uint8_t Length(uint32_t index) const {                                       // the length byte of element `index`
-    return static_cast<uint8_t>(*At(lengths + index));
+    return static_cast<uint8_t>(*At(lengths_offset + index));
   }
 };
 
@@ -54,8 +54,8 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
 ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` bytes; free it with std::free
 
 // Packs the elements as integers, if all are integers and this form is not larger than the form for texts. Otherwise
-// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if neither
-// is so, or if an element is longer than 255 bytes. Requires: at least one element.
+// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if both
+// forms are ruled out, or if an element is longer than 255 bytes. Requires: at least one element.
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elements; null: no gain, or over 255 bytes
                               size_t open_size);
 

@@ -135,7 +135,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
-  // Database marks the hashes that have such fields, and indexes the marked entries.
+  // Database marks the hashes whose fields have deadlines, and indexes the marked entries.
   bool HasFieldDeadlines() const {  // true: this is a hash, and some of its fields have deadlines
     return (bits_ & kFieldDeadlinesBit) != 0;
   }
@@ -192,7 +192,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kFormMask = 3u << kFormShift;   // the low bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // largest inline size that fits into sizes_
+  static constexpr size_t kMaxInlineInSizes = UINT32_MAX >> kInlineShift;  // a larger inline size is in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry
@@ -212,7 +212,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   }
 
   static bool NeedsWide(size_t key_size, size_t inline_size) {  // true: the sizes do not fit into sizes_
-    return key_size >= kWideMarker || inline_size > kNarrowInlineMax;
+    return key_size >= kWideMarker || inline_size > kMaxInlineInSizes;
   }
   bool IsWide() const { return (sizes_ & kWideMarker) == kWideMarker; }  // true: the sizes are in WideSizes
   size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // bytes before the payload

@@ -263,7 +263,7 @@ std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
   if (step > 1 && !NeighboursCover(center, bounds)) center = CellOf(shape.center, --step);
 
   std::vector<ScoreSpan> spans;
-  std::optional<Cell> last;  // the previous neighbour; Redis: does not compare neighbours with the centre
+  std::optional<Cell> last;  // the previous neighbour; Redis: does not compare neighbours with the center
   for (const Offset& direction : kNeighbours) {
     const bool in_center = direction.east == 0 && direction.north == 0;
     const Cell cell = in_center ? center : center.Moved(direction.east, direction.north);

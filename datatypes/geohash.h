@@ -37,13 +37,13 @@ double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // meters along th
 
 // The score is the number of the cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
-GeoPoint PointOfScore(double score);       // the centre of the geohash cell with this score
+GeoPoint PointOfScore(double score);       // the center of the geohash cell with this score
 // As in Redis, the last character is always 0, because 52 bits fill only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
-// The north and south sides of a box follow parallels. At each latitude, the box extends half its width to the east and
-// to the west of the centre's meridian, in meters, so it has more degrees nearer the pole. The sides of a polygon are
-// straight lines on a map whose axes are longitude and latitude.
+// A point is in a box if it is at most height / 2 north or south of the center, and at most width / 2 from the center's
+// meridian, measured in meters at the latitude of the point. So a box spans more degrees of longitude nearer the pole.
+// The sides of a polygon are straight lines on a map whose axes are longitude and latitude.
 struct GeoShape {  // the area of a search with GEOSEARCH: a circle, a box or a polygon
   enum class Kind : uint8_t { kCircle, kBox, kPolygon };
 
@@ -68,8 +68,8 @@ struct ScoreSpan {  // a range of geohash scores: first <= score < end
   uint64_t end;
 };
 
-// The spans are those that Redis searches, in the order of Redis: first the cell of the centre, then up to eight
-// neighbours. Together, the spans should cover the shape.
+// Searches the cells that Redis searches, in the order of Redis: first the cell of the center, then up to eight
+// neighbours. The cells are chosen so that together they cover the shape.
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that a search of the shape visits
 
 }  // namespace respite

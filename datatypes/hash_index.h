@@ -276,7 +276,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   PageRef PageOf(uint64_t hash) const { return directory_[DirectoryIndexOf(hash)]; }  // the page of this hash, or null
 
-  uint32_t PositionOfCell(const Cell& cell) const {  // nine hash bits of the cell's slot, which choose the home bucket
+  uint32_t PositionOfCell(const Cell& cell) const {  // where on its page a slot belongs: nine hash bits
     if constexpr (Cell::kHasHint) return HashTrace{0, cell.Hint()}.Position();
     return HashTrace::PositionOf(Hash(SlotKey(cell.Get())));
   }

@@ -94,7 +94,7 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(page, bucket, visit);
   VisitCollisions(at, bucket, visit);
   if (bucket + 1 < page.BucketCount()) {
-    // The new cursor has the present depth of the page. Since the last cursor, the page may have:
+    // The new cursor has the current depth of the page. Since the last cursor, the page may have:
     //   merged (depth < place.depth): the scan continues from `begin`, where the merged page begins; the code above has
     //     corrected place.position
     //   split: place.prefix is in the lower half; the scan continues there, and then visits the whole upper half, so

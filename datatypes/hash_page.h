@@ -31,12 +31,12 @@ struct HashTrace {                                                  // the bits 
   static uint8_t TagOf(uint64_t hash) {  // seven bits of the hash, stored with each slot; never 0
     return static_cast<uint8_t>((hash >> 32) | 0x80);
   }
-  static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
+  static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which determine the home bucket
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
   // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
   static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
-  uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
+  uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
   // Requires: HintWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;

@@ -121,7 +121,7 @@ class Hll {
 };
 
 // All functions below change the string value of a HyperLogLog in place. Requires: Hll::Of accepts the text.
-void HllSetRegister(std::span<char> text,  // sets a register, even if its present rank is larger; requires: dense
+void HllSetRegister(std::span<char> text,  // sets a register, even if its current rank is larger; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);  // stores the count, and marks it as up to date

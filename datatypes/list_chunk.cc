@@ -92,8 +92,8 @@ uint32_t ListChunk::SpareBytes() const { return block_->size - kHead - count_ - 
 
 bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   const ChunkBlock& block = *block_;
-  if (side == Side::kFront) return block.lengths > kHead && block.begin - block.body >= text_bytes;
-  return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
+  if (side == Side::kFront) return block.lengths_offset > kHead && block.begin - block.body_offset >= text_bytes;
+  return block.lengths_offset + count_ < block.body_offset && block.size - block.end >= text_bytes;
 }
 
 // Returns how many unused bytes a block gets before and after its two areas: the length table (one byte for each
@@ -121,7 +121,7 @@ ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
 void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
   if (block_ == nullptr) {
     block_ = AllocateChunkBlock(kHead);
-    block_->lengths = block_->body = block_->begin = block_->end = kHead;
+    block_->lengths_offset = block_->body_offset = block_->begin = block_->end = kHead;
   }
   if (!HasCapacity(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
 }
@@ -133,11 +133,11 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   const size_t texts_room = size_t{gaps.before_texts} + TextBytes() + gaps.after_texts;
   ChunkBlock* block = AllocateChunkBlock(kHead + lengths_room + texts_room);
   block->may_have_long_elements = old.may_have_long_elements;
-  block->lengths = kHead + gaps.before_lengths;
-  block->body = kHead + lengths_room;
-  block->begin = block->body + gaps.before_texts;
+  block->lengths_offset = kHead + gaps.before_lengths;
+  block->body_offset = kHead + lengths_room;
+  block->begin = block->body_offset + gaps.before_texts;
   block->end = block->begin + TextBytes();
-  std::memcpy(block->At(block->lengths), old.At(old.lengths), count_);
+  std::memcpy(block->At(block->lengths_offset), old.At(old.lengths_offset), count_);
   std::memcpy(block->At(block->begin), old.At(old.begin), TextBytes());
   std::free(block_);
   block_ = block;
@@ -164,13 +164,13 @@ void ListChunk::Open() {
 // fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
-  Prefetch(block_->At(block_->lengths) - 1);
+  Prefetch(block_->At(block_->lengths_offset) - 1);
   Prefetch(block_->At(block_->begin) - 1);
 }
 
 void ListChunk::PrefetchBack() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
-  Prefetch(block_->At(block_->lengths + count_));
+  Prefetch(block_->At(block_->lengths_offset + count_));
   Prefetch(block_->At(block_->end));
 }
 
@@ -179,10 +179,10 @@ void ListChunk::PushFront(Bytes element) {
   const uint32_t stored = StoredSize(element);
   EnsureCapacity(Side::kFront, stored);
   block_->begin -= stored;
-  block_->lengths -= 1;
+  block_->lengths_offset -= 1;
   const uint8_t length = LengthByte(element.size());
   if (length >= kMark16) block_->may_have_long_elements = true;
-  *block_->At(block_->lengths) = static_cast<char>(length);
+  *block_->At(block_->lengths_offset) = static_cast<char>(length);
   WriteElement(block_->At(block_->begin), element);
   ++count_;
   packed_bytes_ += EntryBytes(element);
@@ -194,7 +194,7 @@ void ListChunk::PushBack(Bytes element) {
   EnsureCapacity(Side::kBack, stored);
   const uint8_t length = LengthByte(element.size());
   if (length >= kMark16) block_->may_have_long_elements = true;
-  *block_->At(block_->lengths + count_) = static_cast<char>(length);
+  *block_->At(block_->lengths_offset + count_) = static_cast<char>(length);
   WriteElement(block_->At(block_->end), element);
   block_->end += stored;
   ++count_;
@@ -205,7 +205,7 @@ void ListChunk::PopFront() {
   ChunkCursor cursor(*this, 0);
   packed_bytes_ -= EntryBytes(cursor.Element());
   block_->begin += cursor.Step();
-  if (block_->HasLengths()) ++block_->lengths;
+  if (block_->HasLengths()) ++block_->lengths_offset;
   --count_;
   ShrinkIfMostlySpare();
 }
@@ -225,7 +225,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   const uint32_t stored = StoredSize(element);
   EnsureCapacity(Side::kBack, stored);
   const uint32_t place = ChunkCursor(*this, index).place_;
-  char* length = block_->At(block_->lengths + index);
+  char* length = block_->At(block_->lengths_offset + index);
   char* text = block_->At(place);
   std::memmove(length + 1, length, count_ - index);
   std::memmove(text + stored, text, block_->end - place);
@@ -271,10 +271,10 @@ void ListChunk::Erase(uint32_t index, uint32_t count) {
   const uint32_t to = behind == count_ ? block_->end : ChunkCursor(*this, behind).place_;
   if (index == 0) {
     block_->begin = to;
-    if (block_->HasLengths()) block_->lengths += count;
+    if (block_->HasLengths()) block_->lengths_offset += count;
   } else {
     if (is_middle) {
-      char* lengths = block_->At(block_->lengths);
+      char* lengths = block_->At(block_->lengths_offset);
       std::memmove(lengths + index, lengths + behind, count_ - behind);
       std::memmove(block_->At(from), block_->At(to), block_->end - to);
     }
@@ -317,7 +317,8 @@ bool ListChunk::IsConsistent() const {
   const ChunkBlock& block = *block_;
   if (count_ == 0 && packed_bytes_ != 0) return false;
   if (block.form == ChunkForm::kOpen) {
-    const bool in_order = kHead <= block.lengths && block.lengths + count_ <= block.body && block.body <= block.begin;
+    const bool in_order = kHead <= block.lengths_offset && block.lengths_offset + count_ <= block.body_offset &&
+                          block.body_offset <= block.begin;
     if (!in_order || block.begin > block.end || block.end > block.size) return false;
   }
   if (count_ == 0) return block.begin == block.end;
@@ -355,7 +356,7 @@ uint32_t ChunkCursor::StepEndingAt(uint32_t index, uint32_t place) const {
 
 uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
-  if (!block_->may_have_long_elements) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
+  if (!block_->may_have_long_elements) return block_->begin + SumOfBytes(block_->At(block_->lengths_offset), index);
   uint32_t place = block_->begin;
   for (uint32_t i = 0; i < index; ++i) {
     const uint8_t length = block_->Length(i);
@@ -367,7 +368,7 @@ uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
 uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
   if (!block_->may_have_long_elements)
-    return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
+    return block_->end - SumOfBytes(block_->At(block_->lengths_offset + index), count_ - index);
   uint32_t place = block_->end;
   for (uint32_t i = count_; i > index; --i) place -= StepEndingAt(i - 1, place);
   return place;

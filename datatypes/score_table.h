@@ -53,7 +53,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   }
   // Cost: O(log n).
   bool Remove(Bytes member);  // removes a member; false: there is no such member
-  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such members.
+  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf from which members are removed.
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules

@@ -98,7 +98,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   // Changes only one leaf if the order of the members stays as it was. Requires: the record is in the tree.
   void ChangeScore(ScoredMember* member, double score);  // sets the score, and moves the record to its new place
   // RemoveRange removes `count` items from rank `first` on, and calls visit(ScoredMember*) for each. `visit` may free
-  // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
+  // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf with removed items.
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes items from rank `first` on, and visits each
   // Frees no records. Cost: O(nodes).
@@ -231,8 +231,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   static Cursor ItemAfterPlace(Place place);          // the item after this gap; AtEnd(): there is none
   Cursor ItemBeforePlace(Place place) const;          // the item before this gap; AtEnd(): there is none
 
-  // The level of a node is the number of inner nodes above the node; the root has level 0. The parent of a node is
-  // steps[level - 1] of a path.
+  // In these functions, `level` is the number of inner nodes above a node: the root has level 0. The parent of the node
+  // is steps[level - 1] of the path.
   void SplitLeaf(Path& path, Item item);  // splits the full leaf of `path`, and inserts `item`
   void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds a node that a split made to its parent
                    uint64_t items, Where where);

@@ -36,11 +36,11 @@ class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and simil
 // MemberFilter looks up groups of members, so that the cache misses of a group overlap.
 class MemberFilter {  // finds the members of a set that all given other sets have, or that none of them has
  public:
-  static constexpr size_t kGroup = 16;  // number of members that are looked up together
+  static constexpr size_t kGroupSize = 16;  // number of members that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
 
   // `sets` must outlive the filter.
-  MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
+  MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroupSize); }
 
   // Apply calls visit(const PackedElement&) for the members of `candidates` that pass, until `visit` returns false.
   // Cost: at most one lookup in each set for each candidate.
@@ -48,7 +48,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
   void Apply(const Set& candidates, Visit&& visit) {  // visits the members of `candidates` that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
-      return group_.size() < kGroup || Pass(visit);
+      return group_.size() < kGroupSize || Pass(visit);
     });
     if (all) Pass(visit);
   }
@@ -74,12 +74,12 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
 
   std::span<const Set* const> sets_;
   Keep keep_;
-  std::vector<Candidate> group_;  // up to kGroup members that are examined together
+  std::vector<Candidate> group_;  // up to kGroupSize members that are examined together
 };
 
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
-// Either looks up each member of the first set in the other sets, or copies the first set and removes the members of
-// all others. Chooses what is probably less work.
+// Chooses the way that is probably less work: looks up each member of the first set in the other sets, or copies the
+// first set and removes the members of all others.
 void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds members that only the first set has to `result`
 // Intersect calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set,
 // until `visit` returns false. Requires: at least one set.
@@ -87,7 +87,7 @@ template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
-// Omits each set with the key of `smallest`.
+// Skips every set that is stored at the same key as `smallest`, because a command may name a key twice.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first
 
 template <class Visit>

@@ -1,8 +1,8 @@
 // A slot is what a HashIndex stores for each item, in 8 bytes: a pointer to the item, or a handle that can contain a
-// short text itself (Member, in member.h). Slots are trivially copyable; Slot{} means that there is no item. Two
-// functions describe a slot. SlotKey returns the key of the item. SlotMemory returns the memory that a lookup will
-// read, or null if a lookup reads only the slot. The two functions below are for pointers to items that have a function
-// Key(); member.h defines the two functions for Member.
+// short text itself (Member, in member.h). Slots are trivially copyable; Slot{} means that there is no item. HashIndex
+// needs two functions for a type of slots. SlotKey returns the key of the item. SlotMemory returns the memory that a
+// lookup will read, or null if a lookup reads only the slot. This file defines both functions for pointers to items
+// with a function Key(); member.h defines them for Member.
 #pragma once
 
 #include <cassert>

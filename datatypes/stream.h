@@ -185,8 +185,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // The number is known only in three cases: `id` is not above the first entry, `id` is the last ID, or no live entry
-  // is left. Deletions can make the number unknown.
+  // The number is known for the last ID and, if no live entry is left, for every ID below it. It is also known for an
+  // ID up to the first live entry, unless XDEL has removed an entry after the first live one (kValkey81: or after
+  // `id`). 0 if nothing was ever added.
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Deletions can make the number unknown.

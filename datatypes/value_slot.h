@@ -1,5 +1,5 @@
-// ValueSlot: the place of one collection in a database. The classes Hash, List, Set, SortedSet and Stream read and edit
-// the collection through the slot.
+// ValueSlot: the place of one collection in a database. The classes Hash, List, Set, SortedSet, Stream, Array,
+// VectorSet and Json read and edit the value through the slot.
 //
 // Small collections are packed inside the entry, which moves when they grow; the slot tracks the address of the entry.
 // A slot without an entry represents an empty collection that must not be edited.
@@ -46,13 +46,13 @@ class ValueSlot final : public PackedStore {  // the place of one collection in 
   Entry* entry_ = nullptr;        // null: there is no such key
 };
 
-struct CollectionContext {  // the arguments with which Hash, List, Set, SortedSet and Stream are made
+struct CollectionContext {  // the arguments with which Hash, List, Set … Json are made
   ValueSlot slot;
   const EncodingLimits& limits;  // the sizes up to which a collection stays packed
   int64_t now_ms;                // Unix ms; fields of a hash with earlier deadlines are expired
 };
 
-class Collection {  // the base class of Hash, List, Set, SortedSet and Stream
+class Collection {  // the base class of Hash, List, Set … Json: gives access to the value of one key
  public:
   static constexpr bool kStaysWhenEmpty = false;  // true: the key stays when its collection is empty
 

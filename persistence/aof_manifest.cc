@@ -58,7 +58,7 @@ class AofManifestParser {
 
  private:
   // The fields of one line of the manifest.
-  struct Said {
+  struct LineFields {
     std::optional<std::string> name;
     int64_t seq = 0;
     char type = '\0';
@@ -86,20 +86,20 @@ class AofManifestParser {
     constexpr size_t kWords = 6;
     const auto words = SplitQuoted(line);
     if (!words || words->size() < kWords || words->size() % 2 != 0) return kInvalid;
-    Said said;
+    LineFields fields;
     for (size_t i = 0; i < words->size(); i += 2) {
       const std::string& word = (*words)[i + 1];
       if (EqualsIgnoreCase((*words)[i], "file")) {
         if (word.find_first_of("/\\") != std::string::npos) return "File can't be a path, just a filename";
-        said.name = word.substr(0, word.find('\0'));
+        fields.name = word.substr(0, word.find('\0'));
       } else if (EqualsIgnoreCase((*words)[i], "seq")) {
-        said.seq = LeadingInteger(word).value_or(0);
+        fields.seq = LeadingInteger(word).value_or(0);
       } else if (EqualsIgnoreCase((*words)[i], "type")) {
-        said.type = word.empty() ? '\0' : word.front();
+        fields.type = word.empty() ? '\0' : word.front();
       }
     }
-    if (!said.name || said.seq == 0 || said.type == '\0') return kInvalid;
-    return Add({*std::move(said.name), said.seq}, said.type);
+    if (!fields.name || fields.seq == 0 || fields.type == '\0') return kInvalid;
+    return Add({*std::move(fields.name), fields.seq}, fields.type);
   }
 
   const char* Add(AofManifest::Part part, char type) {

@@ -60,8 +60,8 @@ FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number)
 
 }  // namespace
 
-AofReader::AofReader(File& file, uint64_t offset, size_t chunk)
-    : file_(file), chunk_(chunk), file_offset_(offset), offset_(offset) {}
+AofReader::AofReader(File& file, uint64_t offset, size_t chunk_bytes)
+    : file_(file), chunk_bytes_(chunk_bytes), file_offset_(offset), offset_(offset) {}
 
 AofReader::Status AofReader::Next(RequestBatch& batch) {
   batch.Clear();
@@ -170,7 +170,7 @@ void AofReader::AddRecord(RequestBatch& batch, size_t first_word, size_t end) {
 AofReader::Status AofReader::ReadNextChunk(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
   const size_t left = filled_ - begin_;
-  const size_t capacity = std::max(chunk_, left * 2);
+  const size_t capacity = std::max(chunk_bytes_, left * 2);
   if (capacity != capacity_) {
     std::unique_ptr<char[]> larger(new char[capacity]);
     if (left > 0) std::memcpy(larger.get(), &buffer_[begin_], left);

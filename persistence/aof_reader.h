@@ -53,12 +53,12 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   // annotation. The function may be called more than once for one annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
-  static constexpr size_t kMaxRecordsPerCall = 16;     // maximum number of records per call of Next
-  static constexpr size_t kChunk = size_t{64} * 1024;  // bytes per read of the file
+  static constexpr size_t kMaxRecordsPerCall = 16;          // maximum number of records per call of Next
+  static constexpr size_t kChunkBytes = size_t{64} * 1024;  // bytes per read of the file
 
-  // Borrows the file, whose length must not change while it is read. `chunk` is the number of bytes per read, and the
-  // size of the buffer while records are small. Tests use smaller chunks.
-  explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
+  // Borrows the file, whose length must not change while it is read. `chunk_bytes` is the number of bytes per read, and
+  // the size of the buffer while records are small. Tests use smaller chunks.
+  explicit AofReader(File& file, uint64_t offset = 0, size_t chunk_bytes = kChunkBytes);
 
   // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. A big argument (at
   // least RequestParser::kMinBigArgumentBytes bytes) may be read directly into a Blob of its own, which `batch.blobs`
@@ -104,7 +104,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   Status FetchLargeArgument();            // reads the argument at parsed_ into a Blob; kRecords: parse again
 
   File& file_;                      // the append-only file
-  const size_t chunk_;              // bytes per read of the file
+  const size_t chunk_bytes_;        // bytes per read of the file
   std::unique_ptr<char[]> buffer_;  // holds the part of the file that is being parsed
   size_t capacity_ = 0;             // allocated bytes of buffer_
   size_t begin_ = 0;                // where in buffer_ the next record begins, with its annotations

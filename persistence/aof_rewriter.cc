@@ -21,9 +21,9 @@ class FileOutput final : public RequestOutput {
 };
 
 void WriteTimestamp(RequestOutput& out, int64_t timestamp_s) {
-  out.Text("#TS:");
-  out.Text(IntegerText(timestamp_s));
-  out.Text("\r\n");
+  out.Verbatim("#TS:");
+  out.Verbatim(IntegerText(timestamp_s));
+  out.Verbatim("\r\n");
 }
 
 void WriteLibrary(RequestOutput& out, Bytes code) {
@@ -47,7 +47,7 @@ Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keys
   FileOutput out(file, options.sync);
   uint64_t keys = 0;
   if (options.timestamp_s) WriteTimestamp(out, *options.timestamp_s);
-  out.Text(options.prologue);
+  out.Verbatim(options.prologue);
   for (Bytes code : libraries) WriteLibrary(out, code);
   for (int db = 0; db < keyspace.Count(); ++db) {
     if (keyspace[db].Size() == 0) continue;

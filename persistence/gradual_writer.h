@@ -29,16 +29,16 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   uint64_t bytes() const { return bytes_; }  // number of bytes given to Write before any error
 
  private:
-  static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
-  static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;      // bytes between two syncs
+  static constexpr uint64_t kBytesPerWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
+  static constexpr uint64_t kBytesPerSync = uint64_t{32} * 1024 * 1024;      // bytes between two syncs
 
   // Starts writeback often, and sometimes waits for a sync. Without the syncs, the file could grow faster than a slow
   // disk writes.
   void SyncIfDue() {  // after 32 MB waits for a sync; after 4 MB starts writing to the disk
-    if (bytes_ - synced_bytes_ >= kSync) {
+    if (bytes_ - synced_bytes_ >= kBytesPerSync) {
       error_ = file_.Sync();
       synced_bytes_ = writeback_begun_bytes_ = bytes_;
-    } else if (bytes_ - writeback_begun_bytes_ >= kWriteback) {
+    } else if (bytes_ - writeback_begun_bytes_ >= kBytesPerWriteback) {
       file_.StartWriteback();
       writeback_begun_bytes_ = bytes_;
     }

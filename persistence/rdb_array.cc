@@ -1,7 +1,6 @@
-// Reads and writes arrays in RDB form: elements with their indexes, in ascending order.
-//
-// Each element has a tag that says how Redis stores it. Any text may have the tag of a long text, but this server
-// writes the tags that Redis would write.
+// Reads and writes arrays in RDB form: the index of the last insertion, then the elements by ascending index. Each
+// element has a kind (rdb::kElement…): integer, double, text of up to 7 bytes, or longer text. The reader accepts
+// either kind of text for any length; the writer uses the kind that Redis would write.
 #include <cmath>
 #include <memory>
 #include <optional>

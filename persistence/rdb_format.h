@@ -174,11 +174,12 @@ inline constexpr std::string_view kValkeySignature = "VALKEY";
 inline constexpr size_t kValkeyVersionDigits = 3;
 inline constexpr uint16_t kValkeyVersion = 80;
 
-// Versions of the format. Redis 7.0 writes kVersionOf70, and Redis 7.2 writes kVersion. Redis 7.4 writes
-// kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. Redis 8.6 writes
-// kVersionOfProducers, which this server writes only in DUMP payloads of streams with idempotent production. Redis 8.8
-// writes kVersionOfArrays, which this server writes only in DUMP payloads of arrays. The server reads versions up to
-// kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
+// Versions of the format. Redis 7.0 writes kVersionOf70, which this server writes for RdbDialect::k70, and in payloads
+// for older versions. Redis 7.2 writes kVersion. Redis 7.4 writes kVersionOfTimedHashes, which this server writes only
+// if hashes have field deadlines. Redis 8.6 writes kVersionOfProducers, which this server writes only in DUMP payloads
+// of streams with idempotent production. Redis 8.8 writes kVersionOfArrays, which this server writes only in DUMP
+// payloads of arrays. The server reads versions up to kNewestVersion. Files end with a checksum from kFirstWithChecksum
+// on.
 inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;

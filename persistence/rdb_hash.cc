@@ -79,7 +79,7 @@ RdbValueResult ReadZipmap(RdbInput& input, const RdbEntryProperties& target) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields with deadlines
 
-// A field that is being read from an RDB. Its texts are views.
+// A field that is being read from an RDB. Its texts are views of what was read.
 struct TimedPair {
   PackedElement field;
   PackedElement value;

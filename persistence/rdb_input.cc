@@ -48,7 +48,7 @@ void RdbInput::Fail() {
 void RdbInput::RecordMissingBytes(uint64_t missing) {
   if (failed_) return;
   ran_out_ = true;
-  missing_ = missing;
+  missing_bytes_ = missing;
 }
 
 bool RdbInput::FetchMore(uint64_t bytes) {

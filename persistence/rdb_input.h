@@ -76,8 +76,8 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
 
   bool Failed() const { return failed_; }   // true: a read failed, or Fail was called; later reads return zero or empty
   bool RanOut() const { return ran_out_; }  // true: a read failed because the input has too few bytes
-  uint64_t MissingBytes() const { return missing_; }  // after RanOut: at least this many bytes are missing
-  IoError SupplyError() const {                       // why the supply could not deliver bytes; kNoError: no I/O error
+  uint64_t MissingBytes() const { return missing_bytes_; }  // after RanOut: at least this many bytes are missing
+  IoError SupplyError() const {  // why the supply could not deliver bytes; kNoError: no I/O error
     return supply_ == nullptr ? kNoError : supply_->error();
   }
   void Fail();  // makes the input fail, for readers that find an error in the data
@@ -128,7 +128,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text, and returns the text
   RdbText CompressedText();                           // reads and decompresses an LZF text
   bool FetchMore(uint64_t bytes);             // gets input until rest_ has `bytes` bytes; false: the input has failed
-  void RecordMissingBytes(uint64_t missing);  // sets ran_out_ and missing_, unless the input has failed already
+  void RecordMissingBytes(uint64_t missing);  // sets ran_out_ and missing_bytes_, unless the input has failed already
   void FreeTextsAndPieces();                  // frees decompressed texts, and all pieces of input but the current
 
   Bytes rest_;                            // the unread part of the current piece
@@ -140,7 +140,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   bool has_nothing_to_free_ = true;       // true: there are no decompressed texts and no old pieces
   bool failed_ = false;                   // true: a read failed, or Fail was called
   bool ran_out_ = false;                  // true: a read failed because the input has too few bytes
-  uint64_t missing_ = 0;                  // after ran_out_: at least this many bytes are missing
+  uint64_t missing_bytes_ = 0;            // after ran_out_: at least this many bytes are missing
 };
 
 }  // namespace respite

@@ -38,7 +38,7 @@ RdbItemReader::RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbIn
       sink_(sink),
       source_(source),
       begin_(offset),
-      next_progress_(offset + options.progress_interval) {
+      next_progress_(offset + options.progress_interval_bytes) {
   batch_.reserve(options.batch);
 }
 
@@ -62,7 +62,7 @@ bool RdbItemReader::CheckSinkResult(Result<Done> result, Kind kind) {
 
 bool RdbItemReader::ReportProgress(uint64_t at) {
   if (at < next_progress_) return true;
-  next_progress_ = at + options_.progress_interval;
+  next_progress_ = at + options_.progress_interval_bytes;
   return CheckSinkResult(sink_.OnProgress(at));
 }
 

@@ -30,10 +30,10 @@ RdbReceiver::RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::opti
 RdbReceiver::Status RdbReceiver::Take(Bytes bytes) {
   if (items_.IsDone()) return Status::kDone;
   if (items_.HasFailed()) return Status::kFailed;
-  if (kept_.empty()) return Read(bytes);
-  kept_.append(bytes);
-  if (kept_.size() < retry_at_bytes_) return Status::kMore;
-  const std::string whole = std::exchange(kept_, {});
+  if (incomplete_item_.empty()) return Read(bytes);
+  incomplete_item_.append(bytes);
+  if (incomplete_item_.size() < retry_at_bytes_) return Status::kMore;
+  const std::string whole = std::exchange(incomplete_item_, {});
   return Read(whole);
 }
 
@@ -59,7 +59,7 @@ RdbReceiver::Status RdbReceiver::Read(Bytes bytes) {
   base_ += read;
   const uint64_t missing = std::min(input_.MissingBytes(), std::numeric_limits<uint64_t>::max() - rest.size());
   retry_at_bytes_ = rest.size() + (rest.size() < kShort ? missing : std::max<uint64_t>(missing, rest.size()));
-  kept_.assign(rest);
+  incomplete_item_.assign(rest);
   return Status::kMore;
 }
 

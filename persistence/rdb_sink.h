@@ -53,7 +53,7 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // Reading has not failed: the RDB was read to its end.
   virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but is 0 in the RDB
   // `offset` is the position in the file. The call may happen in the middle of a long value.
-  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval` bytes
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval_bytes` bytes
 };
 
 struct RdbReadOptions {  // how to read an RDB
@@ -66,9 +66,9 @@ struct RdbReadOptions {  // how to read an RDB
   int databases = 16;                     // number of databases of the server; a higher one in the RDB is an error
   Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;   // kAll: also later RDB versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;  // approximate number of bytes between two calls of OnProgress
-  size_t batch = 16;                             // maximum number of keys per call of OnEntries
-  size_t piece_bytes = 256 << 10;                // bytes per read of the file; more for a longer value
+  uint64_t progress_interval_bytes = 2 * 1024 * 1024;  // approximate number of bytes between two calls of OnProgress
+  size_t batch = 16;                                   // maximum number of keys per call of OnEntries
+  size_t piece_bytes = 256 << 10;                      // bytes per read of the file; more for a longer value
 };
 
 struct RdbFailure {  // why and where reading an RDB failed

@@ -43,16 +43,16 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   if (read.error != kNoError) return {};
   if (read.bytes < more) end_ = next_ + read.bytes;  // the file was truncated meanwhile
   next_ += read.bytes;
-  if (piece_.memory != nullptr) used_.push_back(std::move(piece_));
+  if (piece_.memory != nullptr) used_pieces_.push_back(std::move(piece_));
   piece_ = std::move(piece);
   unchecked_ = piece_.memory.get();
   return {piece_.memory.get(), rest.size() + read.bytes};
 }
 
 void RdbFileSupply::FreeOldPieces() {
-  for (Piece& piece : used_)
+  for (Piece& piece : used_pieces_)
     if (piece.room == piece_bytes_) spare_ = std::move(piece);
-  used_.clear();
+  used_pieces_.clear();
 }
 
 }  // namespace respite

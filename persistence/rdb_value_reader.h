@@ -1,6 +1,6 @@
-// Creates entries from the values in RDB files and DUMP payloads. Reads every encoding that Redis 7.2 reads, except
-// values of modules. Also reads hashes with field deadlines (Redis 7.4, Valkey 9) and streams with idempotent
-// production (Redis 8.6), which Redis 7.2 does not read.
+// Creates entries from the values in RDB files and DUMP payloads. Reads every encoding that Redis 7.2 reads; of
+// modules, only vector sets and JSON documents. Also reads types that Redis 7.2 lacks: hashes with field deadlines
+// (Redis 7.4, Valkey 9), streams with idempotent production or released entries, and arrays (rdb_format.h lists all).
 //
 // The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. A value
 // is also refused if it repeats a field or member, has a score that is not a number, or is an empty collection. Values

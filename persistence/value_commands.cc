@@ -188,8 +188,9 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number of
-    // added entries must also be at least the length of the stream, which now includes replacements of deleted entries.
+    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number must
+    // also be at least the current length of the stream, which includes a stand-in for each pending entry that was
+    // deleted (gone_). TakeOutGone removes the stand-ins, and then XSETID sets the true number.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (log_.producers() != nullptr) WriteProducers(*log_.producers());

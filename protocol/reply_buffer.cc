@@ -121,7 +121,7 @@ void ReplyBuffer::RollBack(size_t size) {
   }
   while (size_ > size) {
     Bytes last = View(segments_.size() - 1);
-    size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
+    size_t sent = segments_.size() - 1 == head_ ? front_sent_bytes_ : 0;
     size_t unsent = last.size() - sent;
     size_t surplus = size_ - size;
     if (surplus < unsent && !segments_.back().block) {  // the new end is inside this part
@@ -150,7 +150,7 @@ void ReplyBuffer::Clear() {
   for (size_t i = head_; i < segments_.size(); ++i) Release(segments_[i]);
   segments_.clear();
   if (segments_.capacity() > 8) segments_.shrink_to_fit();
-  head_ = front_sent_ = room_ = size_ = 0;
+  head_ = front_sent_bytes_ = room_ = size_ = 0;
   end_ = nullptr;
 }
 
@@ -158,13 +158,13 @@ void ReplyBuffer::Consume(size_t n) {
   assert(!HasOverflowed() || n == size_);
   size_ -= n;
   if (size_ == 0) return Clear();
-  n += front_sent_;
+  n += front_sent_bytes_;
   while (n >= View(head_).size()) {
     n -= View(head_).size();
     Release(segments_[head_]);
     ++head_;
   }
-  front_sent_ = n;
+  front_sent_bytes_ = n;
   if (head_ > 64 && head_ * 2 > segments_.size()) {
     segments_.erase(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;

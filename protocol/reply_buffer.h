@@ -96,7 +96,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
   // other.
   void Rewind() {  // removes all bytes; keeps the block if the buffer has only one, and nothing was sent
-    if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0 || HasOverflowed()) return Clear();
+    if (end_ == nullptr || segments_.size() != 1 || front_sent_bytes_ != 0 || HasOverflowed()) return Clear();
     end_ -= size_;
     room_ += size_;
     size_ = 0;
@@ -107,7 +107,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void VisitFront(size_t max, Visit&& visit) const {  // calls visit(Bytes) for up to `max` unsent segments
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
       Bytes view = View(i);
-      visit(i == head_ ? view.substr(front_sent_) : view);
+      visit(i == head_ ? view.substr(front_sent_bytes_) : view);
     }
   }
   // Requires: no bytes were dropped (SetLimit), or n == Size().
@@ -154,7 +154,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   BlockPool* pool_;                // where blocks come from and return to
   std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
   size_t head_ = 0;                // index of the first unsent segment
-  size_t front_sent_ = 0;          // how many bytes of the first unsent segment are sent
+  size_t front_sent_bytes_ = 0;    // how many bytes of the first unsent segment are sent
   char* end_ = nullptr;            // where the next byte is written, in the open block or dropped_; null: neither
   size_t room_ = 0;                // unused bytes after end_
   size_t size_ = 0;                // number of bytes that wait to be sent

@@ -71,11 +71,11 @@ std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
   // If the big argument has arrived completely in its Blob, the next bytes belong to later requests. They are read into
   // the normal buffer (scratch or own_).
-  reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
+  reading_big_ = big_open_ && big_arrived_bytes_ < BigArgumentBytes();
   if (reading_big_) {
-    if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();
+    if (big_arrived_bytes_ == blobs_.back().Capacity()) GrowBigArgument();
     BlobRef& blob = blobs_.back();
-    return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
+    return {blob.Data() + big_arrived_bytes_, blob.Capacity() - big_arrived_bytes_};
   }
   const size_t pending = size_ - begin_;
   if (pending <= kMovedAtMost && pending < scratch.size()) {
@@ -90,7 +90,7 @@ std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
 
 void RequestParser::Received(size_t n) {
   if (reading_big_) {
-    big_filled_ += n;
+    big_arrived_bytes_ += n;
     return;
   }
   if (scratch_ != nullptr) MoveToScratch();
@@ -232,17 +232,17 @@ BlobRef RequestParser::NewBigArgumentBlob(size_t arrived) const {
 }
 
 void RequestParser::StartBigArgument() {
-  big_filled_ = std::min(BigArgumentBytes(), size_ - pos_);
-  blobs_.push_back(NewBigArgumentBlob(big_filled_));
+  big_arrived_bytes_ = std::min(BigArgumentBytes(), size_ - pos_);
+  blobs_.push_back(NewBigArgumentBlob(big_arrived_bytes_));
   big_open_ = true;
-  big_in_window_ = big_filled_;
-  std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
-  pos_ += big_filled_;
+  big_bytes_in_data_ = big_arrived_bytes_;
+  std::memcpy(blobs_.back().Data(), data_ + pos_, big_arrived_bytes_);
+  pos_ += big_arrived_bytes_;
 }
 
 void RequestParser::GrowBigArgument() {
-  BlobRef larger = NewBigArgumentBlob(big_filled_);
-  std::memcpy(larger.Data(), blobs_.back().ConstData(), big_filled_);
+  BlobRef larger = NewBigArgumentBlob(big_arrived_bytes_);
+  std::memcpy(larger.Data(), blobs_.back().ConstData(), big_arrived_bytes_);
   blobs_.back() = std::move(larger);
 }
 
@@ -254,8 +254,8 @@ void RequestParser::RestoreBigArgument() {
 }
 
 void RequestParser::Shrink() {
-  if (big_open_ && !big_shrunk_ && big_filled_ < blobs_.back().Capacity() / 2) {
-    big_saved_bytes_.assign(blobs_.back().Data(), blobs_.back().Data() + big_filled_);
+  if (big_open_ && !big_shrunk_ && big_arrived_bytes_ < blobs_.back().Capacity() / 2) {
+    big_saved_bytes_.assign(blobs_.back().Data(), blobs_.back().Data() + big_arrived_bytes_);
     blobs_.back() = BlobRef::OfSize(0, 0);
     big_shrunk_ = true;
   }
@@ -268,10 +268,10 @@ void RequestParser::Shrink() {
 
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
   if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since Shrink
-  if (big_filled_ < BigArgumentBytes()) return Status::kIncomplete;
+  if (big_arrived_bytes_ < BigArgumentBytes()) return Status::kIncomplete;
   batch.words.push_back(blobs_.back().View());
   big_open_ = false;
-  big_filled_ = big_in_window_ = 0;
+  big_arrived_bytes_ = big_bytes_in_data_ = 0;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
@@ -328,14 +328,14 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   saved_blob_count_ = 0;
   blobs_.clear();
   big_open_ = false;
-  big_filled_ = big_in_window_ = 0;
+  big_arrived_bytes_ = big_bytes_in_data_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
 
 void RequestParser::SaveRest() {
-  if (big_in_window_ != 0) {  // no request can be unread any more, so the Blob alone is enough
-    size_ -= std::exchange(big_in_window_, 0);
+  if (big_bytes_in_data_ != 0) {  // no request can be unread any more, so the Blob alone is enough
+    size_ -= std::exchange(big_bytes_in_data_, 0);
     pos_ = size_;
     if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
       own_.resize(size_);

@@ -85,16 +85,18 @@ class RequestParser {  // parses the bytes that one client sends into requests
 
   const std::string& Error() const { return error_; }  // the error that the client gets, without "-ERR "
   size_t PendingBytes() const {                        // received bytes after the last parsed request
-    return size_ - begin_ + big_filled_ - big_in_window_;
+    return size_ - begin_ + big_arrived_bytes_ - big_bytes_in_data_;
   }
-  // Requires: Unread(batch, index) would be allowed.
-  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread(batch, index)
-    return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
+  // Returns what PendingBytes would be after Unread(batch, index): also counts the requests from `index` on. Requires:
+  // Unread(batch, index) would be allowed.
+  size_t PendingBytesIfUnread(const RequestBatch& batch,
+                              size_t index) const {  // PendingBytes after Unread(batch, index)
+    return size_ - batch.requests[index].offset + big_arrived_bytes_ - big_bytes_in_data_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
-    return size_ - saved_parsed_bytes_ + big_filled_ - big_in_window_;
+    return size_ - saved_parsed_bytes_ + big_arrived_bytes_ - big_bytes_in_data_;
   }
   size_t PendingArgumentBytes() const;  // bytes of those arguments of an incomplete request that are complete
   // The view is valid until the next non-const call.
@@ -159,8 +161,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   std::vector<char> big_saved_bytes_;      // after Shrink: what has arrived of the last Blob
   bool big_shrunk_ = false;                // true: Shrink moved the last Blob to big_saved_bytes_
   bool big_open_ = false;                  // true: the last of blobs_ has not arrived completely
-  size_t big_filled_ = 0;                  // how many bytes of the last Blob have arrived
-  size_t big_in_window_ = 0;               // until SaveRest: bytes of the last Blob that are also in data_
+  size_t big_arrived_bytes_ = 0;           // how many bytes of the last Blob have arrived
+  size_t big_bytes_in_data_ = 0;           // until SaveRest: bytes of the last Blob that are also in data_
 
   std::vector<char> own_;  // the parser's own buffer
   std::string error_;      // what Error() returns; empty: no error

@@ -78,7 +78,7 @@ void RequestOutput::Word(Bytes word) {
 
 void RequestOutput::Integer(int64_t number) { Word(IntegerText(number)); }
 
-void RequestOutput::Text(Bytes text) {
+void RequestOutput::Verbatim(Bytes text) {
   if (kBuffer - used_ < text.size()) Flush();
   if (text.size() > kBuffer) return Take(text);
   if (!text.empty()) std::memcpy(&buffer_[used_], text.data(), text.size());

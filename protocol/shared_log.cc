@@ -10,8 +10,8 @@ BlobPart SharedLog::Append(Bytes first, std::span<const Bytes> others) {
     part.blob = BlobRef::OfSize(size, size);
   } else {
     if (log_ && log_.IsUnique()) used_bytes_ = 0;
-    if (!log_ || used_bytes_ + size > kLogBytes) {
-      log_ = BlobRef::OfSize(kLogBytes, kLogBytes);
+    if (!log_ || used_bytes_ + size > kLogBlobBytes) {
+      log_ = BlobRef::OfSize(kLogBlobBytes, kLogBlobBytes);
       used_bytes_ = 0;
     }
     part.blob = log_;

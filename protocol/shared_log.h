@@ -23,11 +23,11 @@ struct BlobPart {  // a range of bytes of a Blob, and a reference to the Blob
 
 class SharedLog {  // stores each message that many clients receive only once, in a Blob
  public:
-  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of the Blob for messages; 16 KB with its header
+  static constexpr size_t kLogBlobBytes = 16 * 1024 - 24;     // size of log_; 16 KB with the header of a Blob
   static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets a Blob of its own
 
-  // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
-  // over kMaxLoggedMessageBytes.
+  // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBlobBytes, and for each
+  // message over kMaxLoggedMessageBytes.
   BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns its place
 
  private:

@@ -418,7 +418,7 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   if (source->size() + failure.text.size() > kMaxReplyLineBytes) return ScriptFailure{kLongScriptError};
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
-  if (host_.Dialect().nests_errors) {
+  if (host_.Dialect().errors_begin_with_call) {
     const size_t code = failure.text.starts_with("ERR user_script:") ? 4 : 0;
     failure.text.replace(0, code, "ERR Error running script (call to f_" + std::string(name) + "): " + place + ": ");
   } else {

@@ -85,7 +85,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
   void StartCollectorIfNeeded() {  // if Lua uses over 64 MB: lets its collector run until the script ends
-    if (used_bytes_ > kRelieveFrom) StartCollector();
+    if (used_bytes_ > kCollectorStartBytes) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
   size_t UnusedBytes() const {                      // bytes that scripts may still allocate, without a collection
@@ -102,7 +102,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
   class WatchedPhase;  // exists while code is compiled or runs, so that a request or a deadline can end it
 
-  static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
+  static constexpr size_t kCollectorStartBytes = size_t{64}
+                                                 << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block,  // Lua's allocator (lua_Alloc), with the memory limit

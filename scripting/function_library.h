@@ -116,7 +116,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
-  // The server serves no other client during the call, so libraries from a client should share one time limit.
+  // While Restore runs, the server serves no other client. So if a client has sent the libraries, `limit` should be a
+  // limit for all of them together.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
                        RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name

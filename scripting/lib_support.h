@@ -91,8 +91,8 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes
 // Pushes a table whose entries stay while they are counted and then written. This is the table at `index`, or a copy if
 // that table is weak, because the collector may remove entries of a weak table at each allocation. Requires: 5 free
 // slots on Lua's stack. Cost: O(1) for tables that are not weak.
-void PushLasting(lua_State* lua, int index,  // pushes a table, or a copy of a weak table; the entries stay
-                 WorkCounter& work);
+void PushStrongTable(lua_State* lua, int index,  // pushes a table, or a copy of a weak table; the entries stay
+                     WorkCounter& work);
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.

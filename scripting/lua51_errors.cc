@@ -84,8 +84,9 @@ std::string QuotedToken(Bytes token) {
   return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
 }
 
-// Cuts a string token before the escape sequence that is too large, as 5.1 does. In 5.4, the token includes that
-// sequence. If the string contains a zero byte, the token ends there and nothing is cut.
+// Shortens the token in the error "escape sequence too large near '…'": 5.1 shows the string up to the wrong escape
+// sequence, while 5.4 also shows the sequence. Changes nothing if the string contains a zero byte, because then the
+// token ends there.
 void CutEscape(std::string& token) {
   const size_t escape = token.rfind('\\');
   if (escape == std::string::npos || !IsDigit(token[escape + 1])) return;

@@ -87,9 +87,10 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// Tables with fewer nodes are checked only if they have long keys and Lua uses a lot of memory, because short keys are
-// moved in milliseconds.
-constexpr uint8_t kMinCheckedLog2 = 11;
+// A growing table with 2^this nodes or more is always checked by CheckMove. Smaller ones are checked only if they have
+// long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in milliseconds,
+// even if all their hashes are equal.
+constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
 // comparison is one unit of work, and another one for each kBytesPerUnit of a long string.
@@ -267,7 +268,7 @@ void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, con
 
 // Returns whether moving the keys of this table may take long.
 bool IsChecked(lua_State* lua, const TableObject& table) {
-  if (table.node_count_log2 >= kMinCheckedLog2) return true;
+  if (table.node_count_log2 >= kAlwaysCheckedLog2) return true;
   const GlobalStateHead& global = *reinterpret_cast<const StateHead*>(lua)->global;
   return global.allocated + global.debt > kMemoryToCheckAll && table.node_count_log2 > 0 &&
          std::ranges::any_of(NodesOf(table), [](const TableNode& node) { return IsLongString(node.key_tag); });

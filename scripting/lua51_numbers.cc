@@ -144,8 +144,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // Handles the division by 1 that lua51_operators.cc adds after a #. If __len did not return a number, the division
-  // fails, and the result is the value that __len returned.
+  // lua51_operators.cc makes the compiler add a division by 1 after each operator #. If __len returned something other
+  // than a number, this division fails. Then the result is what __len returned.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;

@@ -71,7 +71,7 @@ class Adapter {
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
   size_t AdaptedSize() const { return text_.View().size() + (place_ - copied_); }
 
-  // Moves on by `count` characters, which remain unchanged.
+  // Moves on by `count` characters, and leaves them as they are.
   void Keep(size_t count) {
     place_ += std::min(count, source_.size() - place_);
     if (place_ - looked_ < kBytesPerLook) return;
@@ -230,8 +230,8 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // Records that the function whose body is at this offset needs a table `arg`. The offsets are in Lua's memory,
-  // because there may be many functions.
+  // Records the offset of a function's body in the adapted text. WithArgTables inserts the table `arg` of 5.1 there.
+  // bodies_ is in Lua's memory, so that the memory limit of scripts applies.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {

@@ -187,7 +187,7 @@ class ReplyWriter {
     looked_at_ = reply_.Size();
     RequireCapacity(0);
     CallHook(lua_);  // copying long texts is not counted in steps
-    is_unwanted_ = host_.IsReplyUnwanted();
+    is_unwanted_ = host_.MustStopReply();
   }
 
   // Raises an error if `more` bytes would make the reply larger than the memory limit of a script.
@@ -346,7 +346,7 @@ class ReplyWriter {
   // Prepares the table on top of the stack for WriteNext, and returns the number of its pairs, which the header
   // announces. A weak table is replaced by a copy, because it may lose pairs before they are written.
   size_t StartPairs() {
-    PushLasting(lua_, -1, work_);
+    PushStrongTable(lua_, -1, work_);
     lua_remove(lua_, -2);
     size_t pairs = 0;
     work_.Poll();

@@ -31,8 +31,8 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
   bool has_clock = true;                               // true: scripts have os.clock
   bool has_environments = true;                        // true: scripts have getfenv, setfenv and newproxy
-  bool names_script_in_errors = true;  // true: errors end "script: <name>, on @user_script:1.", not "script: on …"
-  bool nests_errors = false;           // true: errors say "Error running script (call to f_…): @user_script:1: …"
+  bool names_script_in_errors = true;   // true: errors end "script: <name>, on @user_script:1.", not "script: on …"
+  bool errors_begin_with_call = false;  // true (Redis 6.2): "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function of ScriptHost may throw. Lua is on the call stack, and would treat a C++ exception as an error of the
@@ -56,7 +56,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool IsReplyUnwanted() noexcept { return false; }      // true: stop writing, the client is closed
+  virtual bool MustStopReply() noexcept { return false; }        // true: stop writing, the client is closed
   virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
   virtual void CountError(Bytes text) noexcept = 0;              // INFO errorstats: counts an error in the reply

@@ -131,7 +131,7 @@ void ScriptWatch::End() {
 void ScriptWatch::RearmHook(lua_State* lua) {
   is_check_due_.store(false, std::memory_order_relaxed);
   has_hook_run_.store(true, std::memory_order_relaxed);
-  if (lua_gethookcount(lua) != instructions_) Hook(lua);
+  if (lua_gethookcount(lua) != hook_interval_) Hook(lua);
 }
 
 void ScriptWatch::OnTick() {

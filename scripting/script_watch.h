@@ -25,8 +25,8 @@ namespace respite {
 
 class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so that they can be ended
  public:
-  // `hook` is called about every `instructions` instructions of a long script. The hook must call RearmHook.
-  ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
+  // `hook` is called about every `hook_interval` instructions of a long script. The hook must call RearmHook.
+  ScriptWatch(lua_Hook hook, int hook_interval) : hook_(hook), hook_interval_(hook_interval) {}
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
@@ -46,7 +46,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
     const ScriptWatch* watch = thread_.active_watch.load(std::memory_order_relaxed);
     return watch == nullptr ? nullptr : watch->running_.load(std::memory_order_relaxed);
   }
-  void RearmHook(lua_State* lua);  // must be called by the hook; Lua calls the hook again after instructions_
+  void RearmHook(lua_State* lua);  // must be called by the hook; Lua calls it after hook_interval_ more instructions
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts
@@ -65,10 +65,10 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
   void OnTick();  // called by the signal handler at each tick of the timer
-  void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }  // sets Lua's hook
+  void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, hook_interval_); }  // sets Lua's hook
 
   lua_Hook hook_;                             // the hook of long scripts
-  int instructions_;                          // how many Lua instructions are between two calls of the hook
+  int hook_interval_;                         // how many Lua instructions are between two calls of the hook
   ScriptWatch* outer_ = nullptr;              // the watch of the script inside which this script runs; null: none
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
   std::atomic<uint64_t> runs_{0};             // number of calls of Begin

@@ -42,9 +42,9 @@ HnswGraph::HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_byte
     : format_(format), m_(m), extra_bytes_(extra_bytes), serial_(NextSerial()) {
   links_offset_ = (sizeof(Node) + format.Bytes() + 3) / 4 * 4;
   extra_offset_ = Aligned(links_offset_ + size_t{2} * m * sizeof(uint32_t));
-  stride_ = extra_offset_ + extra_bytes;
+  record_bytes_ = extra_offset_ + extra_bytes;
   prefetch_bytes_ = std::min<size_t>(sizeof(Node) + format.Bytes(), 512);
-  page_shift_ = static_cast<uint32_t>(std::bit_width(std::max<size_t>(kPageBytes / stride_, 1)) - 1);
+  page_shift_ = static_cast<uint32_t>(std::bit_width(std::max<size_t>(kPageBytes / record_bytes_, 1)) - 1);
   page_mask_ = (1U << page_shift_) - 1;
 }
 
@@ -52,7 +52,7 @@ HnswGraph::HnswGraph(const HnswGraph& other) : HnswGraph(other.format_, other.m_
   slot_limit_ = other.slot_limit_;
   while (capacity_ < slot_limit_) AddRoom();
   for (uint32_t slot = 0; slot < slot_limit_; ++slot) {
-    std::memcpy(Record(slot), other.Record(slot), stride_);
+    std::memcpy(Record(slot), other.Record(slot), record_bytes_);
     Node& node = At(slot);
     if (!node.used || node.upper == nullptr) continue;
     node.upper = static_cast<uint32_t*>(AllocateOrEnd(UpperBytes(node.level)));
@@ -83,14 +83,14 @@ void HnswGraph::AddRoom() {
   const uint32_t full = page_mask_ + 1;
   if (capacity_ != 0 && capacity_ < full) {  // the first page grows, so that small graphs take little memory
     const uint32_t wanted = std::min(full, capacity_ + capacity_ / 2 + 1);
-    char* page = static_cast<char*>(std::realloc(pages_[0], wanted * stride_));
+    char* page = static_cast<char*>(std::realloc(pages_[0], wanted * record_bytes_));
     if (page == nullptr) throw std::bad_alloc();
     pages_[0] = page;
     capacity_ = wanted;
     return;
   }
   const uint32_t wanted = capacity_ == 0 ? 1 : full;
-  pages_.push_back(static_cast<char*>(AllocateOrEnd(wanted * stride_)));
+  pages_.push_back(static_cast<char*>(AllocateOrEnd(wanted * record_bytes_)));
   capacity_ += wanted;
 }
 

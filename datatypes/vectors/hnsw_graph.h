@@ -43,7 +43,7 @@ struct VectorHit {     // a node that a search has found
   uint64_t Key() const { return uint64_t{std::bit_cast<uint32_t>(distance)} << 32 | slot; }
 };
 
-class VisitedSlots {  // a set of slots, for one search
+class VisitedSlots {  // the slots of the nodes that one search has visited
  public:
   void Reset(uint32_t slots) {  // empties the set, and makes room for slots below this number
     bits_.assign((size_t{slots} + 63) / 64, 0);
@@ -152,8 +152,10 @@ class HnswGraph {  // vectors and the links between them
   };
 
   // Where parts of a node are in memory. The next AddRoom may move them.
-  char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
-  const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
+  char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
+  const char* Record(uint32_t slot) const {
+    return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
+  }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
   uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
@@ -198,7 +200,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
-  size_t stride_;             // bytes of a record
+  size_t record_bytes_;       // bytes of a record
   size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
@@ -234,7 +236,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     visited_.Reset(graph.SlotLimit());
     for (const VectorHit& hit : open_) visited_.Add(hit.slot);
     std::make_heap(open_.begin(), open_.end(), IsFarther);
-    fresh_.resize(graph.MaxLinksOn(layer));
+    new_neighbours_.resize(graph.MaxLinksOn(layer));
     new_entries_ = open_;
   }
 
@@ -258,7 +260,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Returns the hits in ascending order, with their distances now. The search must not be used afterwards.
+  // Returns the hits, nearest first, with the distances of the last Run. So the graph must not have changed since then.
+  // The search must not be used afterwards.
   std::vector<VectorHit> TakeHits(const HnswGraph& graph) {  // moves out the hits, nearest first
     std::sort_heap(found_.begin(), found_.end());
     graph.GiveVisited(std::move(visited_));
@@ -301,10 +304,10 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     for (const uint32_t other : graph.LinksOf(slot, layer_)) {
       if (!visited_.Add(other)) continue;
       graph.Prefetch(other);
-      fresh_[count++] = other;
+      new_neighbours_[count++] = other;
     }
     for (size_t i = 0; i < count; ++i) {
-      const VectorHit hit{graph.DistanceOf(fresh_[i], query), fresh_[i]};
+      const VectorHit hit{graph.DistanceOf(new_neighbours_[i], query), new_neighbours_[i]};
       if (found_.size() >= ef_ && !(hit < found_.front())) continue;
       open_.push_back(hit);
       std::push_heap(open_.begin(), open_.end(), IsFarther);
@@ -324,17 +327,17 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     }
     std::make_heap(open_.begin(), open_.end(), IsFarther);
     std::make_heap(found_.begin(), found_.end());
-    fresh_.resize(std::max<size_t>(fresh_.size(), graph.MaxLinksOn(layer_)));
+    new_neighbours_.resize(std::max<size_t>(new_neighbours_.size(), graph.MaxLinksOn(layer_)));
   }
 
   uint32_t ef_;
   uint32_t layer_;
-  uint64_t changes_;                    // HnswGraph::Changes() in the last step
-  uint32_t open_taken_ = 0;             // the node that was expanded last
-  std::vector<VectorHit> open_;         // nodes to expand: a heap, the nearest first
-  std::vector<VectorHit> found_;        // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> new_entries_;  // entries that were not offered as hits yet
-  std::vector<uint32_t> fresh_;         // neighbours that were not visited before
+  uint64_t changes_;                      // HnswGraph::Changes() in the last step
+  uint32_t open_taken_ = 0;               // the node that was expanded last
+  std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
+  std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
+  std::vector<VectorHit> new_entries_;    // entries that were not offered as hits yet
+  std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
   VisitedSlots visited_;
 };
 

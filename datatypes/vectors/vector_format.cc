@@ -26,7 +26,8 @@ float VectorFormat::Encode(std::span<const float> unit, void* to) const {
     std::fill_n(bytes, unit.size(), int8_t{0});
     return 0;
   }
-  for (size_t i = 0; i < unit.size(); ++i) bytes[i] = static_cast<int8_t>(std::round(unit[i] / greatest * kSteps));
+  for (size_t i = 0; i < unit.size(); ++i)
+    bytes[i] = static_cast<int8_t>(std::round(unit[i] / greatest * kMaxInt8Element));
   return greatest;
 }
 
@@ -37,7 +38,8 @@ void VectorFormat::Decode(const StoredVector& stored, float length, std::vector<
         to.push_back(static_cast<const float*>(stored.data)[i] * length);
         break;
       case VectorEncoding::kInt8:
-        to.push_back(static_cast<float>(static_cast<const int8_t*>(stored.data)[i]) * stored.scale / kSteps * length);
+        to.push_back(static_cast<float>(static_cast<const int8_t*>(stored.data)[i]) * stored.scale / kMaxInt8Element *
+                     length);
         break;
       case VectorEncoding::kBinary:
         to.push_back((static_cast<const uint64_t*>(stored.data)[i / 64] >> (i % 64) & 1) != 0 ? 1.0F : -1.0F);

@@ -54,7 +54,7 @@ class VectorFormat {  // encoding and number of dimensions
       case VectorEncoding::kInt8: {
         const int32_t dot = kernels_->dot_int8(static_cast<const int8_t*>(one.data),
                                                static_cast<const int8_t*>(other.data), dimensions_);
-        distance = 1 - static_cast<float>(dot) * ((one.scale / kSteps) * (other.scale / kSteps));
+        distance = 1 - static_cast<float>(dot) * ((one.scale / kMaxInt8Element) * (other.scale / kMaxInt8Element));
         break;
       }
       case VectorEncoding::kBinary:
@@ -72,7 +72,7 @@ class VectorFormat {  // encoding and number of dimensions
   void Decode(const StoredVector& stored, float length, std::vector<float>& to) const;  // appends the elements
 
  private:
-  static constexpr float kSteps = 127;  // the greatest element of a kInt8 vector
+  static constexpr float kMaxInt8Element = 127;  // the greatest element of a kInt8 vector
 
   const VectorKernels* kernels_ = &VectorKernels::Best();  // the loops for this processor
   VectorEncoding encoding_;

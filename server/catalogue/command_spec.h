@@ -172,14 +172,14 @@ constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[in
   spec.step = static_cast<int16_t>(step);
   return spec;
 }
-struct KeysAfterRange {  // which of the arguments after a keyword are keys
-  int last = 0;          // as KeySpec::last, relative to the first key
-  int limit = 0;         // as KeySpec::limit: only the first 1/limit of the arguments left are keys; 0: all
+struct KeyRangeEnd {  // where the range of keys after a keyword ends
+  int last = 0;       // as KeySpec::last, relative to the first key
+  int limit = 0;      // as KeySpec::limit: only the first 1/limit of the arguments left are keys; 0: all
 };
 // Declares keys that follow the argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.
 constexpr KeySpec KeysAfter(std::string_view keyword, int from,  // the keys follow an argument such as STREAMS
-                            KeysAfterRange range, int flags) {
+                            KeyRangeEnd range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
           .index = static_cast<int16_t>(from),

@@ -78,7 +78,7 @@ constexpr DialectTraits TraitsOfRedis84() {
   return traits;
 }
 
-// Redis' documents do not mention all of these changes, so some of them may have come with 8.2 or 8.4 already.
+// Redis' documents do not mention every change below, so some of them may have come with 8.2 or 8.4 already.
 constexpr DialectTraits TraitsOfRedis86() {
   DialectTraits traits = TraitsOfRedis84();
   traits.version = traits.redis_version = "8.6.3";
@@ -142,7 +142,7 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.scripts_know_version = false;
   traits.scripts_have_headers = false;
   traits.commands_for_subscribers = "(P)SUBSCRIBE / (P)UNSUBSCRIBE";
-  traits.script_errors_are_nested = true;
+  traits.script_errors_begin_with_call = true;
   traits.client_text_has_shards = false;
   traits.client_text_has_usage = false;
   traits.client_kill_needs_positive_ids = false;

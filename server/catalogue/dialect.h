@@ -159,7 +159,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view refused_in_scripts = "Redis";  // in "This Redis command is not allowed from script"
   bool scripts_name_unknown_subcommands = false;  // an unknown subcommand in a script: "unknown subcommand 'x'. Try …"
   size_t max_eval_scripts = 0;                    // maximum number of evictable cached scripts (EVAL); 0: no limit
-  bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
+  bool script_errors_begin_with_call = false;     // "Error running script (call to f_…): @user_script:1: …"
 };
 
 struct Dialect {                                    // a version of Redis or Valkey, as a server emulates it

@@ -111,10 +111,10 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
 
  private:
   using Queue = KeyQueues<BlockedClient*>::Queue;
-  struct WaitDeadline {                                     // when a wait times out, or a request runs again
-    int64_t at_ms;                                          // monotonic clock time
-    uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
-    auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
+  struct DueClient {  // a blocked client by the time when its wait times out or its request runs again
+    int64_t at_ms;    // monotonic clock time
+    uint64_t client;  // id of the client; equal deadlines end in the order of ids
+    auto operator<=>(const DueClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends or retries
 
@@ -130,7 +130,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   const Parts parts_;                          // the objects that the constructor got
   KeyQueues<BlockedClient*> queues_;           // blocked clients by the key that they wait for, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
-  std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
+  std::set<DueClient> deadlines_;              // when waits time out or requests run again, the soonest first
   std::set<uint64_t> ids_waiting_for_acks_or_disk_;  // ids of clients that are blocked in WAIT or WAITAOF
   std::vector<KeyName> ready_keys_;                  // changed keys whose queues RunReadyRequests must look at
   std::optional<int64_t> kept_deadline_ms_;  // while a request runs again: when its wait times out; else nullopt

@@ -88,7 +88,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
       return gate.AddHold(reply_start, {.rule_id = fault.rule_id, .until_ms = DueTimeAfter(fault.amount)}, now_ms);
     case Kind::kTrickle:
       if (bytes == 0) return;
-      return gate.AddTrickle(reply_start, {.rule_id = fault.rule_id, .bytes = bytes, .per_second = fault.amount},
+      return gate.AddTrickle(reply_start, {.rule_id = fault.rule_id, .bytes = bytes, .bytes_per_second = fault.amount},
                              now_ms);
   }
 }

@@ -24,7 +24,7 @@ namespace respite {
 
 struct Command;
 class PubSub;
-struct PubSubChannel;
+struct PubSubTopic;
 class SlotSet;
 
 namespace refusals {
@@ -52,7 +52,7 @@ inline void CheckClientName(Bytes name) {  // throws a Refusal if the client nam
 }
 
 struct ClientAddresses {  // addresses of both ends of a client's connection, set when it is accepted
-  // Returns whether the client runs on this machine. Some directives give such clients more rights, for example
+  // Returns whether the client runs on this machine. Some directives give local clients more rights, for example
   // `enable-debug-command local`.
   bool IsLocal() const { return is_loopback || is_unix_socket; }  // true: the client is on this machine
 
@@ -182,20 +182,20 @@ class Subscriptions {  // what one session is subscribed to; destroyed when its 
   void UnsubscribeSome(size_t count);                   // ends at most `count` subscriptions
   // Returns the channels or patterns of one kind that the session is subscribed to, oldest subscription first. If there
   // are more than `max_count`, returns an arbitrary choice of them.
-  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind,  // subscribed channels or patterns, oldest first
-                                             size_t max_count = SIZE_MAX) const;
+  std::vector<PubSubTopic*> ChannelsOfKind(PubSubKind kind,  // subscribed channels or patterns, oldest first
+                                           size_t max_count = SIZE_MAX) const;
   size_t UsedBytes() const;  // memory of the subscriptions in bytes
 
  private:
   friend class PubSub;
   struct Place {       // the position of one subscription in the lists of PubSub
-    uint32_t in_list;  // index of the session in PubSubChannel::subscribers
+    uint32_t in_list;  // index of the session in PubSubTopic::subscribers
     uint64_t since;    // number of the subscription; later subscriptions have larger ones
   };
 
-  PubSub& pubsub_;                                    // owns the channels and patterns
-  std::unordered_map<PubSubChannel*, Place> places_;  // all subscriptions, by channel or pattern
-  std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions of each PubSubKind
+  PubSub& pubsub_;                                  // owns the channels and patterns
+  std::unordered_map<PubSubTopic*, Place> places_;  // all subscriptions, by channel or pattern
+  std::array<uint32_t, kTopicKinds> counts_{};      // number of subscriptions of each PubSubKind
 };
 
 // Statistics of one session's output. In Redis each client has its own reply buffer, which is resized to fit its

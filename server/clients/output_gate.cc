@@ -8,10 +8,10 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// Returns the time in ms, rounded up, in which `bytes` bytes are sent at `per_second` bytes per second. Requires: bytes
-// < 2^53.
-int64_t TimeFor(uint64_t bytes, int64_t per_second) {
-  const uint64_t rate = static_cast<uint64_t>(per_second);
+// Returns the time in ms, rounded up, in which `bytes` bytes are sent at `bytes_per_second` bytes per second. Requires:
+// bytes < 2^53.
+int64_t TimeFor(uint64_t bytes, int64_t bytes_per_second) {
+  const uint64_t rate = static_cast<uint64_t>(bytes_per_second);
   return static_cast<int64_t>((bytes * kMsPerSecond + rate - 1) / rate);
 }
 
@@ -23,27 +23,29 @@ void OutputGate::Add(Barrier barrier, int64_t now_ms) {
 }
 
 void OutputGate::AddHold(size_t place, Hold hold, int64_t now_ms) {
-  Add({.kind = Kind::kHold, .rule_id = hold.rule_id, .at = sent_ + place, .due_ms = hold.until_ms}, now_ms);
+  Add({.kind = Kind::kHold, .rule_id = hold.rule_id, .offset = sent_bytes_ + place, .due_ms = hold.until_ms}, now_ms);
 }
 
 void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
   Add({.kind = Kind::kTrickle,
        .rule_id = trickle.rule_id,
-       .at = sent_ + place,
+       .offset = sent_bytes_ + place,
        .bytes = trickle.bytes,
-       .per_second = trickle.per_second},
+       .bytes_per_second = trickle.bytes_per_second},
       now_ms);
 }
 
-void OutputGate::AddFinalBarrier(size_t place) { barriers_.push_back({.kind = Kind::kEnd, .at = sent_ + place}); }
+void OutputGate::AddFinalBarrier(size_t place) {
+  barriers_.push_back({.kind = Kind::kEnd, .offset = sent_bytes_ + place});
+}
 
 void OutputGate::BeginPartialReply(size_t place) {
-  barriers_.push_back({.kind = Kind::kHold, .at = sent_ + place});
+  barriers_.push_back({.kind = Kind::kHold, .offset = sent_bytes_ + place});
   has_partial_reply_ = true;
 }
 
 size_t OutputGate::EndPartialReply() {
-  const size_t place = barriers_.back().at - sent_;
+  const size_t place = barriers_.back().offset - sent_bytes_;
   barriers_.pop_back();
   has_partial_reply_ = false;
   return place;
@@ -52,7 +54,8 @@ size_t OutputGate::EndPartialReply() {
 size_t OutputGate::SendableBytes(size_t size) const {
   if (barriers_.empty()) return size;
   const Barrier& front = barriers_.front();
-  return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
+  return std::min<uint64_t>(
+      size, front.offset + front.passed_bytes - std::min(sent_bytes_, front.offset + front.passed_bytes));
 }
 
 // Removes open barriers from the front, and stops at the first barrier that is still closed. A trickle (a barrier that
@@ -66,10 +69,11 @@ bool OutputGate::Pass(Barrier& barrier, int64_t now_ms, Steps steps) {
   if (barrier.kind == Kind::kHold) return barrier.due_ms <= now_ms;
   if (barrier.since_ms == kNotYet) barrier.since_ms = now_ms;
   const int64_t elapsed_ms = now_ms - barrier.since_ms;
-  if (elapsed_ms >= TimeFor(barrier.bytes, barrier.per_second)) return true;
-  barrier.passed = static_cast<uint64_t>(elapsed_ms) * static_cast<uint64_t>(barrier.per_second) / kMsPerSecond;
-  const int64_t next_ms = barrier.since_ms + TimeFor(barrier.passed + 1, barrier.per_second);
-  const int64_t all_ms = barrier.since_ms + TimeFor(barrier.bytes, barrier.per_second);
+  if (elapsed_ms >= TimeFor(barrier.bytes, barrier.bytes_per_second)) return true;
+  barrier.passed_bytes =
+      static_cast<uint64_t>(elapsed_ms) * static_cast<uint64_t>(barrier.bytes_per_second) / kMsPerSecond;
+  const int64_t next_ms = barrier.since_ms + TimeFor(barrier.passed_bytes + 1, barrier.bytes_per_second);
+  const int64_t all_ms = barrier.since_ms + TimeFor(barrier.bytes, barrier.bytes_per_second);
   barrier.due_ms = steps == Steps::kNone ? all_ms : std::min(std::max(next_ms, now_ms + kTrickleStepMs), all_ms);
   return false;
 }
@@ -93,7 +97,7 @@ void OutputGate::OpenAllBarriers(int64_t now_ms) {
 }
 
 bool OutputGate::HasReachedEnd() const {
-  return !barriers_.empty() && barriers_.front().kind == Kind::kEnd && barriers_.front().at <= sent_;
+  return !barriers_.empty() && barriers_.front().kind == Kind::kEnd && barriers_.front().offset <= sent_bytes_;
 }
 
 }  // namespace respite

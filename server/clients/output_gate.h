@@ -26,10 +26,10 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
   // `place` is not before an existing barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back output after `place` unsent bytes, for a time
-  struct Trickle {         // output that is sent slowly, some bytes every few milliseconds
-    uint64_t rule_id = 0;  // id of the fault rule for which Open ends the slow output
-    size_t bytes = 0;      // number of bytes after the barrier that are sent slowly
-    int64_t per_second;    // speed in bytes per second, more than 0
+  struct Trickle {             // output that is sent slowly, some bytes every few milliseconds
+    uint64_t rule_id = 0;      // id of the fault rule for which Open ends the slow output
+    size_t bytes = 0;          // number of bytes after the barrier that are sent slowly
+    int64_t bytes_per_second;  // speed in bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
   // Ends the output after the next `place` unsent bytes: later output is never sent. HasReachedEnd returns true when
@@ -40,9 +40,9 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   bool HasPartialReply() const { return has_partial_reply_; }  // true: an incomplete reply is held
   size_t EndPartialReply();  // lets the held reply pass; returns its position in the unsent output
 
-  size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
-  void NoteSent(size_t bytes) { sent_ += bytes; }  // must be called when output was sent
-  enum class Steps : uint8_t { kSmall, kNone };    // how often a trickle lets bytes pass
+  size_t SendableBytes(size_t size) const;               // how many of `size` unsent bytes may be sent now
+  void NoteSent(size_t bytes) { sent_bytes_ += bytes; }  // must be called when output was sent
+  enum class Steps : uint8_t { kSmall, kNone };          // how often a trickle lets bytes pass
   // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then returns when Advance
   // must be called again: with kSmall when some more bytes may pass, with kNone only when all bytes of the trickle may
   // pass. kNone is for jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened
@@ -63,26 +63,26 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent in steps of at least 10 ms
 
   enum class Kind : uint8_t { kHold, kTrickle, kEnd };
-  struct Barrier {               // a place in the output after which output is held back, slowed or ended
-    Kind kind;                   // holds, slows (trickle) or ends the output
-    uint64_t rule_id = 0;        // id of the fault rule for which Open opens this barrier; 0: none
-    uint64_t at = 0;             // place of the barrier: bytes since the gate was created
-    int64_t due_ms = kNever;     // monotonic clock time when a hold opens, or a trickle may send more
-    uint64_t bytes = 0;          // trickle: number of bytes that are sent slowly
-    uint64_t passed = 0;         // trickle: how many of these bytes may be sent by now
-    int64_t per_second = 0;      // trickle: speed in bytes per second
-    int64_t since_ms = kNotYet;  // monotonic clock time when the trickle began
+  struct Barrier {                 // a place in the output after which output is held back, slowed or ended
+    Kind kind;                     // holds, slows (trickle) or ends the output
+    uint64_t rule_id = 0;          // id of the fault rule for which Open opens this barrier; 0: none
+    uint64_t offset = 0;           // place of the barrier: output bytes since the gate was created
+    int64_t due_ms = kNever;       // monotonic clock time when a hold opens, or a trickle may send more
+    uint64_t bytes = 0;            // trickle: number of bytes that are sent slowly
+    uint64_t passed_bytes = 0;     // trickle: how many of these bytes may be sent by now
+    int64_t bytes_per_second = 0;  // trickle: speed in bytes per second
+    int64_t since_ms = kNotYet;    // monotonic clock time when the trickle began
   };
 
   void Add(Barrier barrier, int64_t now_ms);  // appends the barrier; opens it if its time has come
   // Returns whether the barrier is open at `now_ms`. A trickle is open when all its bytes may pass. Until then, Pass
-  // stores in the barrier how many bytes may pass by now (`passed`) and when more may pass (`due_ms`).
+  // stores in the barrier how many bytes may pass by now (`passed_bytes`) and when more may pass (`due_ms`).
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);  // true: the barrier is open now
   template <class IsMeant>
   void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // removes each barrier with is_meant(barrier)
 
   std::deque<Barrier> barriers_;    // where TEST FAULT holds, slows or ends the output, in order of their places
-  uint64_t sent_ = 0;               // number of bytes sent since the gate was created
+  uint64_t sent_bytes_ = 0;         // number of bytes sent since the gate was created
   bool has_partial_reply_ = false;  // true: the last barrier holds an incomplete reply
 };
 

@@ -32,19 +32,19 @@ void Subscriptions::UnsubscribeSome(size_t count) {
   }
 }
 
-std::vector<PubSubChannel*> Subscriptions::ChannelsOfKind(PubSubKind kind, size_t max_count) const {
-  std::vector<std::pair<uint64_t, PubSubChannel*>> found;
+std::vector<PubSubTopic*> Subscriptions::ChannelsOfKind(PubSubKind kind, size_t max_count) const {
+  std::vector<std::pair<uint64_t, PubSubTopic*>> found;
   for (auto at = places_.begin(); at != places_.end() && found.size() < max_count; ++at)
     if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
   std::sort(found.begin(), found.end());
-  std::vector<PubSubChannel*> topics;
+  std::vector<PubSubTopic*> topics;
   topics.reserve(found.size());
   for (const auto& [since, topic] : found) topics.push_back(topic);
   return topics;
 }
 
 size_t Subscriptions::UsedBytes() const {
-  constexpr size_t kNodeBytes = sizeof(std::pair<PubSubChannel*, Place>) + 2 * sizeof(void*);
+  constexpr size_t kNodeBytes = sizeof(std::pair<PubSubTopic*, Place>) + 2 * sizeof(void*);
   return sizeof *this + places_.size() * kNodeBytes + places_.bucket_count() * sizeof(void*);
 }
 
@@ -52,20 +52,20 @@ PubSub::PubSub(const Parts& parts, const HashKey& hash_key)
     : parts_(parts),
       topics_{Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key})} {}
 
-PubSubChannel* PubSub::Find(PubSubKind kind, Bytes name) const {
+PubSubTopic* PubSub::Find(PubSubKind kind, Bytes name) const {
   const Topics& topics = TopicsOf(kind);
   if (topics.empty()) return nullptr;
   auto found = topics.find(name);
   return found == topics.end() ? nullptr : found->second.get();
 }
 
-PubSubChannel& PubSub::FindOrAdd(PubSubKind kind, Bytes name) {
-  if (PubSubChannel* found = Find(kind, name)) return *found;
-  auto topic = std::make_unique<PubSubChannel>(PubSubChannel{.name = std::string(name), .kind = kind});
-  PubSubChannel& added = *topic;
+PubSubTopic& PubSub::FindOrAdd(PubSubKind kind, Bytes name) {
+  if (PubSubTopic* found = Find(kind, name)) return *found;
+  auto topic = std::make_unique<PubSubTopic>(PubSubTopic{.name = std::string(name), .kind = kind});
+  PubSubTopic& added = *topic;
   if (kind == PubSubKind::kPattern) {
     added.place = patterns_.Add(added);
-    if (name.size() > PubSubChannel::kLongPattern) added.glob.emplace(name);
+    if (name.size() > PubSubTopic::kLongPattern) added.glob.emplace(name);
   }
   topics_[static_cast<size_t>(kind)].emplace(added.name, std::move(topic));
   return added;
@@ -74,7 +74,7 @@ PubSubChannel& PubSub::FindOrAdd(PubSubKind kind, Bytes name) {
 void PubSub::Subscribe(Session& session, PubSubKind kind, Bytes name) {
   if (!session.subscriptions) session.subscriptions = std::make_unique<Subscriptions>(*this);
   Subscriptions& own = *session.subscriptions;
-  PubSubChannel& topic = FindOrAdd(kind, name);
+  PubSubTopic& topic = FindOrAdd(kind, name);
   auto [place, is_new] = own.places_.try_emplace(&topic);
   if (is_new) {
     place->second = {topic.subscribers.Add(session), ++last_subscription_number_};
@@ -84,7 +84,7 @@ void PubSub::Subscribe(Session& session, PubSubKind kind, Bytes name) {
 }
 
 void PubSub::Unsubscribe(Session& session, PubSubKind kind, Bytes name) {
-  PubSubChannel* topic = session.subscriptions ? Find(kind, name) : nullptr;
+  PubSubTopic* topic = session.subscriptions ? Find(kind, name) : nullptr;
   if (topic == nullptr) return;
   Subscriptions& own = *session.subscriptions;
   auto place = own.places_.find(topic);
@@ -98,18 +98,18 @@ void PubSub::Unsubscribe(Session& session, PubSubKind kind, Bytes name) {
 
 std::vector<Session*> PubSub::Subscribers(PubSubKind kind, Bytes name) const {
   std::vector<Session*> sessions;
-  if (const PubSubChannel* topic = Find(kind, name))
+  if (const PubSubTopic* topic = Find(kind, name))
     topic->subscribers.ForEach([&](Session& one) { sessions.push_back(&one); });
   return sessions;
 }
 
-void PubSub::RemoveSubscriber(PubSubChannel& topic, uint32_t place) {
+void PubSub::RemoveSubscriber(PubSubTopic& topic, uint32_t place) {
   topic.subscribers.Remove(place, [&topic](Session& other, uint32_t new_place) {
     other.subscriptions->places_[&topic].in_list = new_place;
   });
   if (topic.subscribers.Count() != 0) return;
   if (topic.kind == PubSubKind::kPattern) {
-    patterns_.Remove(topic.place, [](PubSubChannel& other, uint32_t new_place) { other.place = new_place; });
+    patterns_.Remove(topic.place, [](PubSubTopic& other, uint32_t new_place) { other.place = new_place; });
   }
   auto& topics = topics_[static_cast<size_t>(topic.kind)];
   topics.erase(topics.find(topic.name));
@@ -117,7 +117,7 @@ void PubSub::RemoveSubscriber(PubSubChannel& topic, uint32_t place) {
 }
 
 size_t PubSub::SubscriberCount(PubSubKind kind, Bytes name) const {
-  const PubSubChannel* topic = Find(kind, name);
+  const PubSubTopic* topic = Find(kind, name);
   return topic == nullptr ? 0 : topic->subscribers.Count();
 }
 
@@ -130,8 +130,8 @@ std::vector<Bytes> PubSub::NamesMatching(PubSubKind kind, const Bytes* pattern) 
 }
 
 size_t PubSub::Publish(Bytes channel, Bytes message) {
-  size_t receivers = PublishToTopic(Find(PubSubKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
-  patterns_.ForEach([&](const PubSubChannel& pattern) {
+  size_t receivers = PublishToChannel(Find(PubSubKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
+  patterns_.ForEach([&](const PubSubTopic& pattern) {
     if (pattern.MatchesChannel(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
   if (!overfull_sessions_.empty()) CloseClientsOverOutputLimit();
@@ -139,21 +139,21 @@ size_t PubSub::Publish(Bytes channel, Bytes message) {
 }
 
 size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
-  size_t receivers = PublishToTopic(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
+  size_t receivers = PublishToChannel(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
   if (shard_message_listener_) shard_message_listener_(channel, message, receivers);
   if (!overfull_sessions_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }
 
-size_t PubSub::PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message) {
-  if (topic == nullptr) return 0;
-  const IntegerText name_length(LengthOf(topic->name));
+size_t PubSub::PublishToChannel(const PubSubTopic* channel, Bytes type, Bytes message) {
+  if (channel == nullptr) return 0;
+  const IntegerText name_length(LengthOf(channel->name));
   const IntegerText message_length(LengthOf(message));
-  const Bytes pieces[] = {type, name_length, "\r\n", topic->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
-  return Deliver(*topic, {.pieces = pieces});
+  const Bytes pieces[] = {type, name_length, "\r\n", channel->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
+  return Deliver(*channel, {.pieces = pieces});
 }
 
-size_t PubSub::PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message) {
+size_t PubSub::PublishToPattern(const PubSubTopic& pattern, Bytes channel, Bytes message) {
   const IntegerText pattern_length(LengthOf(pattern.name));
   const IntegerText channel_length(LengthOf(channel));
   const IntegerText message_length(LengthOf(message));
@@ -173,7 +173,7 @@ size_t PubSub::PublishToPattern(const PubSubChannel& pattern, Bytes channel, Byt
   return Deliver(pattern, {.pieces = pieces});
 }
 
-size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
+size_t PubSub::Deliver(const PubSubTopic& topic, Message message) {
   const Session* running = parts_.current_execution.CurrentSession();
   parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {

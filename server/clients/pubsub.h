@@ -66,7 +66,7 @@ class SubscriberList {  // pointers to T in order of arrival; finds and removes 
   size_t empty_place_count_ = 0;  // number of nulls in places_
 };
 
-struct PubSubChannel {                    // a channel, pattern or shard channel that has subscribers
+struct PubSubTopic {                      // a channel, pattern or shard channel that has subscribers
   std::string name;                       // name of the channel, or the pattern
   PubSubKind kind;                        // a channel, a pattern or a shard channel
   uint32_t place = 0;                     // index of a pattern in PubSub::patterns_
@@ -119,7 +119,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
     HashKey hash_key;  // secret seed of the hash function
   };
-  using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
+  using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubTopic>, NameHash>;  // keys point into the topics
   // A message on its way to the subscribers. Its RESP text for a protocol version is made when the first subscriber
   // needs that version.
   struct Message {                    // a message that is being delivered
@@ -130,26 +130,26 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   const Topics& TopicsOf(PubSubKind kind) const {  // all channels or patterns of this kind, by name
     return topics_[static_cast<size_t>(kind)];
   }
-  PubSubChannel* Find(PubSubKind kind, Bytes name) const;  // the channel or pattern `name`; null: it has no subscribers
-  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);   // finds the channel or pattern, or creates it
+  PubSubTopic* Find(PubSubKind kind, Bytes name) const;  // the channel or pattern `name`; null: it has no subscribers
+  PubSubTopic& FindOrAdd(PubSubKind kind, Bytes name);   // finds the channel or pattern, or creates it
   // Removes the subscriber at `place` from a channel or pattern. If no subscriber is left, also removes the channel or
   // pattern.
-  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber with the index `place`
-  // Sends a message to the subscribers of `topic`; null: no subscribers. `type` is the RESP text before the length of
-  // the channel's name: the number of elements, and "message" or "smessage".
-  size_t PublishToTopic(const PubSubChannel* topic,  // sends the message to its subscribers; returns their number
-                        Bytes type, Bytes message);
-  size_t PublishToPattern(const PubSubChannel& pattern,  // sends the message to its subscribers; returns their number
+  void RemoveSubscriber(PubSubTopic& topic, uint32_t place);  // removes the subscriber with the index `place`
+  // Sends a message to the subscribers of a channel or shard channel. `type` is the RESP text before the length of the
+  // channel's name: the number of elements, and "message" or "smessage".
+  size_t PublishToChannel(const PubSubTopic* channel,  // null: no subscribers; returns the number of receivers
+                          Bytes type, Bytes message);
+  size_t PublishToPattern(const PubSubTopic& pattern,  // sends the message to its subscribers; returns their number
                           Bytes channel, Bytes message);
-  size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
-  void DeliverTo(Session& session, const BlobPart& part);       // appends the message to the session's output
-  void DeferPush(Session& session, Bytes message);              // keeps the message until the session's command ends
+  size_t Deliver(const PubSubTopic& topic, Message message);  // sends to its subscribers; returns their number
+  void DeliverTo(Session& session, const BlobPart& part);     // appends the message to the session's output
+  void DeferPush(Session& session, Bytes message);            // keeps the message until the session's command ends
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // RESP text, made once
   void CloseClientsOverOutputLimit();  // closes the clients of overfull_sessions_ that exceed their limit
 
   const Parts parts_;                        // the objects that the constructor got
   std::array<Topics, kTopicKinds> topics_;   // all channels, patterns and shard channels by name, for each kind
-  SubscriberList<PubSubChannel> patterns_;   // all patterns in order of creation, to match each message with
+  SubscriberList<PubSubTopic> patterns_;     // all patterns in order of creation, to match each message with
   std::array<SharedLog, 2> logs_;            // stores the text of messages until all receivers have it: RESP2, RESP3
   std::vector<Session*> overfull_sessions_;  // sessions that got much output, and may exceed their limit
   uint64_t last_subscription_number_ = 0;    // number of the latest subscription; the first one has number 1

@@ -143,7 +143,7 @@ struct Session {  // the server's state of one client
 
 inline size_t Session::OutputBytes() const {  // bytes of output above kUncountedOutputBytes
   size_t held = out.HeldBytes() + deferred_pushes.size();
-  if (replica != nullptr) held += replica->waiting_bytes;
+  if (replica != nullptr) held += replica->backlogged_bytes;
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 

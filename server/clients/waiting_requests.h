@@ -60,7 +60,7 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   int64_t retry_ms = 0;                 // after this time, the request runs again if the client still waits; 0: never
   bool waits_for_acks_or_disk = false;  // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
   bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
-  std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the present arguments
+  std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the current arguments
 };
 
 struct BlockedClient {                               // a blocked session, and the request that runs when the wait ends

@@ -13,7 +13,7 @@ constexpr int64_t kMaxRejoinMs = 5000;
 
 }  // namespace
 
-bool ClusterHealth::IsCovered() const {
+bool ClusterHealth::HasFullCoverage() const {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const ClusterNode* owner = core_.view.Owner(slot);
     if (owner == nullptr || owner->Is(kNodeFail)) return false;
@@ -35,7 +35,7 @@ void ClusterHealth::UpdateClusterState() {
   if (view.me().IsPrimary() && !view.is_ok && awaits_news) return;
   const bool has_majority = HasMajority();
   if (!has_majority) in_minority_at_ms_ = now_ms;
-  const bool is_ok = has_majority && (!core_.settings.cluster_require_full_coverage || IsCovered());
+  const bool is_ok = has_majority && (!core_.settings.cluster_require_full_coverage || HasFullCoverage());
   if (is_ok == view.is_ok) return;
   const int64_t rejoin_ms = std::clamp(core_.TimeoutMs(), kMinRejoinMs, kMaxRejoinMs);
   if (is_ok && view.me().IsPrimary() && now_ms - in_minority_at_ms_ < rejoin_ms) return;

@@ -19,8 +19,8 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:
-  bool IsCovered() const;    // true: each slot has an owner that is not FAIL
-  bool HasMajority() const;  // true: this node reaches a majority of the primaries with slots
+  bool HasFullCoverage() const;  // cluster-require-full-coverage: each slot has an owner that is not FAIL
+  bool HasMajority() const;      // true: this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;
   const int64_t born_ms_;               // when this node started (Unix time)

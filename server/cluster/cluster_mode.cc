@@ -143,7 +143,7 @@ void ClusterMode::EndTurn() {
   if (!host_->TakeTopologyChange()) return;
   RedirectBlockedClients();
   DropLostShardChannels();
-  slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
+  slot_stats_->ResetCountersOfOtherShards(cluster_->view());
 }
 
 // Runs each blocked request again whose keys this node no longer serves. The client then gets MOVED or another error,

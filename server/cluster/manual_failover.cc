@@ -20,7 +20,8 @@ void ManualFailover::Start(Mode mode) {
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
     is_request_ = true;
-    // A PONG on the old connection may have been sent before the primary stopped. The next tick opens a new connection.
+    // The primary requested this failover because it shuts down. A PONG that it sent before would end the failover
+    // (ReceivePong), and may still arrive on this connection. So drops the connection; the next tick opens a new one.
     parts_.bus.DropOutboundLink(*primary);
     primary->ping_sent_ms = 0;
     return;

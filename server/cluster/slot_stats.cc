@@ -57,7 +57,7 @@ void SlotStats::StopObserving() {
   streamed_bytes_ = 0;
 }
 
-void SlotStats::ResetSlotsOfOtherShards(ClusterView& view) {
+void SlotStats::ResetCountersOfOtherShards(ClusterView& view) {
   if (counters_.empty()) return;
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
   for (int slot = 0; slot < kSlotCount; ++slot) {

@@ -31,7 +31,7 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   void Reset() { counters_.clear(); }  // sets all counters to 0
   // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
   // O(slots), if anything was counted.
-  void ResetSlotsOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
+  void ResetCountersOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
   // Returns the counters of a slot. If nothing was counted, all are 0.
   Counters Of(int slot) const { return counters_.empty() ? Counters{} : counters_[static_cast<size_t>(slot)]; }
 
@@ -60,7 +60,7 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   const SlotRouter& router_;        // finds the slot of a command's keys
   bool is_on_ = false;              // cluster-slot-stats-enabled is on
   std::vector<Counters> counters_;  // the counters of each slot; empty: nothing was counted
-  // These three fields describe the client's call that is under way.
+  // slot_, queued_commands_ and streamed_bytes_ describe the client's call that is being counted.
   int slot_ = kNoSlot;           // the slot of the call's keys; or kNoSlot, or kManySlots
   Queued queued_commands_;       // sums over the commands of the transaction under way
   uint64_t streamed_bytes_ = 0;  // bytes that the call has added to the stream of each replica

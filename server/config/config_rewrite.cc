@@ -24,7 +24,7 @@ constexpr std::array<Bytes, 4> kOtherLines = {"include", "rename-command", "user
 constexpr Bytes kSentinel = "sentinel";
 // Second words of the `sentinel …` lines that a Sentinel writes. CONFIG REWRITE keeps `sentinel …` lines with other
 // second words unchanged.
-constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
+constexpr std::array<Bytes, 23> kSentinelKeywords = {"myid",
                                                      "deny-scripts-reconfig",
                                                      "resolve-hostnames",
                                                      "announce-hostnames",
@@ -48,14 +48,14 @@ constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
                                                      "sentinel-pass",
                                                      "master-reboot-down-after-period"};
 
-std::string SentinelSubject(Bytes subject) { return std::string(kSentinel) + " " + std::string(subject); }
+std::string SentinelSubject(Bytes keyword) { return std::string(kSentinel) + " " + std::string(keyword); }
 
 // Returns the subject of a `sentinel` line: its first two words, where `known-slave` counts as `known-replica`. CONFIG
 // REWRITE replaces lines with equal subjects together.
 std::string SubjectOfSentinel(const std::vector<std::string>& words) {
   if (words.size() < 2) return std::string(kSentinel);
-  const std::string subject = ToLower(words[1]);
-  return SentinelSubject(subject == "known-slave" ? "known-replica" : Bytes(subject));
+  const std::string keyword = ToLower(words[1]);
+  return SentinelSubject(keyword == "known-slave" ? "known-replica" : Bytes(keyword));
 }
 
 // Returns what a line is about, its subject: the name of its directive in Redis 7.2 (PortableName), one of kOtherLines,
@@ -142,8 +142,8 @@ FileLines AllOf(const std::vector<std::string>& lines) {
 
 // Writes the `sentinel …` lines in the given order, so that appended lines about one primary stay together.
 void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
-  for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.subject), line.line);
-  for (const Bytes subject : kSentinelSubjects) document.ClearRest(SentinelSubject(subject));
+  for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.keyword), line.line);
+  for (const Bytes keyword : kSentinelKeywords) document.ClearRest(SentinelSubject(keyword));
 }
 
 }  // namespace

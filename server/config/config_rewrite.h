@@ -17,7 +17,7 @@
 namespace respite {
 
 struct SentinelLine {   // a line of sentinel.conf that begins with `sentinel`
-  std::string subject;  // the second word of the line, for example "monitor"
+  std::string keyword;  // the word after `sentinel`, for example "monitor"
   FileLine line;        // the whole line, and when to write it
 };
 
@@ -29,7 +29,7 @@ struct RewriteExtras {  // lines of other components for CONFIG REWRITE; nullopt
   Detail detail = Detail::kChanges;                              // whether directives with default values get lines
 };
 
-// Returns the new text of a configuration file whose present text is `old_text` (empty for a new file).
+// Returns the new text of a configuration file whose current text is `old_text` (empty for a new file).
 std::string RewriteConfigText(Bytes old_text, const Settings& settings,  // the new text of the file
                               const RewriteExtras& extras);
 

@@ -94,7 +94,7 @@ ConfigReader::Outcome ConfigReader::ReadText(std::string_view text) {
     Outcome outcome = ReadLine(line);
     if (!outcome) return outcome;
   }
-  return CheckDependencies();
+  return CheckAndAdjustSettings();
 }
 
 ConfigReader::Outcome ConfigReader::ReadLine(ConfigLine& line) {
@@ -192,13 +192,13 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
 
 // Called when a whole text was read, and, as in Redis, at the end of each included file. Returns an error if settings
 // contradict each other or the log file cannot be opened. Also limits `hz`, and sets `databases` in cluster mode.
-ConfigReader::Outcome ConfigReader::CheckDependencies() {
+ConfigReader::Outcome ConfigReader::CheckAndAdjustSettings() {
   if (!settings_.logfile.empty()) {
     if (const Objection objection = Logger::CheckFile(settings_.logfile)) {
       return Failure(FatalConfigError(nullptr, "Can't open the log file: " + *objection));
     }
   }
-  if (Outcome outcome = CheckNodes(); !outcome) return outcome;
+  if (Outcome outcome = CheckAndApplyNodes(); !outcome) return outcome;
   if (settings_.cluster_enabled && settings_.replicaof) {
     return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
   }
@@ -209,7 +209,7 @@ ConfigReader::Outcome ConfigReader::CheckDependencies() {
 
 // Returns an error if other directives contradict `nodes` or `sentinels`. Sets the directives that these two imply,
 // such as cluster-enabled.
-ConfigReader::Outcome ConfigReader::CheckNodes() {
+ConfigReader::Outcome ConfigReader::CheckAndApplyNodes() {
   const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };
   const bool is_cluster = settings_.cluster_enabled;
   if (!settings_.record.empty() && (settings_.sentinels > 0 || !settings_.nodes.empty())) {

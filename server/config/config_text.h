@@ -79,8 +79,8 @@ class ConfigReader {  // reads the lines of configuration files and options into
   Outcome ReadSentinel(ConfigLine& line);       // keeps a line `sentinel …` for the Sentinel
   Outcome ReadUnknown(const ConfigLine& line);  // a line of no known kind: adds a note if harmless, else error
   Outcome Include(const ConfigLine& line);      // reads the files that a line `include` names
-  Outcome CheckDependencies();                  // error if values contradict each other; adjusts `hz` …
-  Outcome CheckNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
+  Outcome CheckAndAdjustSettings();             // error if values contradict each other; adjusts `hz` …
+  Outcome CheckAndApplyNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
 
   Settings& settings_;                            // where the values are stored
   ServerMode mode_;                               // a normal server or a Sentinel
@@ -89,7 +89,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
   std::set<std::string_view> mentioned_;          // primary names of all directives with a line
   ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after an `include`: `save` lines then replace
   bool has_read_file_ = false;                    // true: some configuration file was read
-  int depth_ = 0;                                 // how deeply files include each other at the present line
+  int depth_ = 0;                                 // how deeply files include each other at the current line
 };
 
 }  // namespace respite

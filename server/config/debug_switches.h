@@ -11,9 +11,8 @@ struct DebugSwitches {                  // switches of the server that only the 
   bool any_command_in_scripts = false;  // true: scripts may call most commands with the flag kNoScript
   int64_t aof_write_delay_us = 0;       // how long each write to the append-only file waits first, in µs
   bool reply_resizing = true;           // true: CLIENT LIST's emulated reply buffer changes its size
-  // How often the peak of a client's reply buffer (rbp of CLIENT LIST) starts anew; set by DEBUG REPLYBUFFER
-  // PEAK-RESET-TIME.
-  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // in ms; < 0: never
+  // CLIENT LIST shows the peak as rbp. Set by DEBUG REPLYBUFFER PEAK-RESET-TIME.
+  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often a client's peak reply size is reset; < 0: never
 
   static constexpr int64_t kReplyPeakResetMs = 5000;  // the default of reply_peak_reset_ms
 };

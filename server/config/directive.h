@@ -68,14 +68,14 @@ struct FileLine {         // a line that CONFIG REWRITE writes to the file
 };
 using FileLines = std::vector<FileLine>;
 
-struct YesNoShape {              // functions of a directive whose value is yes or no
+struct YesNoShape {              // a directive whose value is yes or no: its functions
   bool (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, bool);  // NOLINT: stores the value in the settings
 };
 
 // A directive whose value is a number. All integers are passed as int64_t. An unsigned member uses the same 64 bits,
 // and its bounds are compared as unsigned numbers.
-struct NumberShape {                // functions and range of a directive whose value is a number
+struct NumberShape {                // a directive whose value is a number: its functions and range
   int64_t (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, int64_t);  // stores a checked value in the settings
   int64_t lowest;                   // the smallest permitted value
@@ -84,23 +84,23 @@ struct NumberShape {                // functions and range of a directive whose 
   Signedness signedness;            // kUnsigned: the value and its range are unsigned numbers
 };
 
-struct TextShape {                             // functions of a directive whose value is a text
+struct TextShape {                             // a directive whose value is a text: its functions
   const std::string& (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, std::string);         // stores a checked value in the settings
   WhenEmpty when_empty;                        // whether an empty text is a value, or means "none"
   Objection (*check)(Bytes);                   // returns why a value is refused, or nullopt; null: no check
 };
 
-struct ChoiceShape {                  // functions of a directive with a fixed list of values
+struct ChoiceShape {                  // a directive whose value is one of a list: its functions
   int (*get)(const Settings&);        // reads the value from the settings
   void (*set)(Settings&, int);        // stores a checked value in the settings
   std::span<const ChoiceName> names;  // all permitted values and their names
   Objection (*check)(int);            // returns why a value is refused, or nullopt; null: no check
 };
 
-struct SpecialShape {                                               // functions of a directive with a syntax of its own
-  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);        // parses words, stores the value
-  std::string (*text)(const Settings&);                             // the value as CONFIG GET shows it
+struct SpecialShape {                                         // a directive with a syntax of its own: its functions
+  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);  // parses words, stores the value
+  std::string (*text)(const Settings&);                       // the value as CONFIG GET shows it
   FileLines (*file_lines)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
 };
 

@@ -84,7 +84,7 @@ inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free 
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
-struct Settings : EncodingLimits {  // the present values of all directives
+struct Settings : EncodingLimits {  // the current values of all directives
   // Directives of the network and of clients.
   std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; with "-": optional
   std::string bind_source_addr;                   // local address of connections to other servers; empty: any

@@ -27,11 +27,11 @@ namespace respite {
 class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void NoteCreated() {}      // does nothing; with assertions: notes that the edit created the key
-  void NoteChanged() {}      // does nothing; with assertions: notes that the edit set or removed the value or deadline
-  void NoteReported() {}     // does nothing; with assertions: notes that the command reported its change
-  void LeaveUnreported() {}  // does nothing; with assertions: disables the check
-  void Close() {}            // does nothing; with assertions: checks that changes were reported
+  void NoteCreated() {}   // does nothing; with assertions: notes that the edit created the key
+  void NoteChanged() {}   // does nothing; with assertions: notes that the edit set or removed the value or deadline
+  void NoteReported() {}  // does nothing; with assertions: notes that the command reported its change
+  void DisableChangeCheck() {}  // does nothing; with assertions: disables the check
+  void Close() {}               // does nothing; with assertions: checks that changes were reported
 };
 
 #else
@@ -65,7 +65,7 @@ class ChangeCheck {
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
-  void LeaveUnreported() { is_closed_ = true; }
+  void DisableChangeCheck() { is_closed_ = true; }
   // Compares the value with the one before the edit, and aborts if a change was not reported or counted, or if a
   // refused command changed the key. Later calls do nothing.
   void Close();

@@ -64,7 +64,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
   // that has expired counts as absent. Unless this server is a replica, the key is then removed when the Unit closes.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: the key or all its fields have expired, so it counts as absent
+  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -73,9 +73,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key and
   // expired fields immediately, even on a replica. Marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Returns the entry of a key that the command will change, as Find does; null: the key is absent. Also counts a hit
-  // or a miss.
-  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss; null: absent
+  // Like Find, but also counts a hit or a miss (Find counts nothing). For commands that also reply with the value.
+  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it, and counts a hit or a miss; null: absent
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;

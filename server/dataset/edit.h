@@ -54,7 +54,7 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   }
   // Returns whether ReportSubkeys has an effect. If not, commands need not collect the fields.
   bool WantsSubkeys() const { return db_.unit_->WantsSubkeys(); }  // whether clients get the fields of changed hashes
-  void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // sends the fields that an event concerned
+  void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // publishes the fields that the event concerns
     OwningUnit().ReportSubkeys(db_.index_, key_, event, fields);
   }
   void Wake() { OwningUnit().Wake(db_.index_, key_); }  // blocked clients check the unchanged key again
@@ -63,8 +63,8 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
     OwningUnit().ReportOverwrite(db_.index_, key_, before, after);
   }
-  void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)
-    check_.LeaveUnreported();
+  void DisableChangeCheck() {  // disables the assertion that changes are reported (DEBUG POPULATE)
+    check_.DisableChangeCheck();
   }
 
  protected:

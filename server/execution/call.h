@@ -30,9 +30,7 @@ struct Call {                           // all that the handler of a running com
   bool continues_later = false;         // the handler has called ContinueInNextTurn
   bool is_resumed = false;              // the handler runs again, after ContinueInNextTurn or BlockedClients::Continue
 
-  // Returns whether a deadline (Unix time in ms) has passed, for example one that the command sets. Always returns
-  // false under ExpiryRule::kIgnoreDeadlines, for example while a command from the primary or a file is replayed.
-  bool HasPassed(int64_t deadline_ms) const {  // whether a deadline (Unix time) has passed; false in a replay
+  bool HasPassed(int64_t deadline_ms) const {  // true: the deadline (Unix ms) has passed; false in a replay
     return deadline_ms <= unit.expiry_now_ms();
   }
   StringContent Value(Bytes word) const {  // converts an argument to a value to store; a large one is not copied

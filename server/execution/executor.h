@@ -96,9 +96,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
-  // Called after the header of EXEC's reply and after each command of EXEC. Marks the output so far as kept: the output
-  // is sent even if a later command turns replies off. If replies are off already, first removes the output since
-  // `reply_start`.
+  // CLIENT REPLY inside a transaction takes effect between its commands. So this is called after each part of EXEC's
+  // reply (the header, or one command's reply, which begins at `reply_start`). If replies are off, removes this part.
+  // Otherwise marks it as kept, so that a later CLIENT REPLY OFF does not drop it.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
@@ -149,7 +149,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
   // Executes a request from the replication stream of the primary. Makes only the checks (gates) for requests from the
-  // primary. Pauses (CLIENT PAUSE, failover …) also delay such a request.
+  // primary. Pauses (CLIENT PAUSE, failover …) also delay this request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
@@ -182,7 +182,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void PauseRequest(Session& session,  // stores the request, to run (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // propagated command; null: none valid
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // for a propagated request; null: none
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Chooses the error for a session whose blocked request ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client to the primary.

@@ -100,7 +100,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid the command
   void CheckOtherNode(const Request& request) const;         // in a cluster: throws unless this node serves the keys
   void CheckOtherServer(const Request& request) const;  // throws REDIRECT for a replica's client with CAPA redirect
-  void CheckMemory(const Request& request) const;       // above maxmemory: throws OOM for kDenyOom, and for queueing
+  void CheckMemory(const Request& request) const;       // above maxmemory: OOM for kDenyOom, or if MULTI would queue it
   void CheckDiskError(const Request& request) const;    // for writes and PING: throws while disk errors forbid writes
   void CheckReplicas(const Request& request) const;     // for writes: throws if a primary lacks min-replicas-to-write
   void CheckReadOnlyReplica(const Request& request) const;    // throws for writes to a read-only replica

@@ -90,9 +90,9 @@ void HotKeys::OnCall(const FinishedCall& call) {
   if (call.session.IsScript() || !IsActive()) return;
   const KeyList keys = KeyPositions(call.command.Spec(), call.words);
   if (keys.IsEmpty()) return;
-  const Sums amount = {.us = static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0)),
+  const Sums amount = {.duration_us = static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0)),
                        .net_bytes = RequestBytes(call.words) + call.reply_bytes};
-  results_.all.Add(amount);
+  results_.all_commands.Add(amount);
   const auto is_selected = [&](const KeyRef& key) { return IsSelected(call.words[key.index]); };
   if (std::ranges::none_of(keys, is_selected)) return;
   results_.selected.Add(amount);
@@ -101,7 +101,7 @@ void HotKeys::OnCall(const FinishedCall& call) {
   results_.sampled.Add(amount);
   for (const KeyRef& key : keys) {
     if (!is_selected(key)) continue;
-    if (results_.options.by_cpu_time) results_.cpu_us.Add(call.words[key.index], amount.us / keys.Size());
+    if (results_.options.by_cpu_time) results_.cpu_us.Add(call.words[key.index], amount.duration_us / keys.Size());
     if (results_.options.by_net_bytes) results_.net_bytes.Add(call.words[key.index], amount.net_bytes / keys.Size());
   }
 }

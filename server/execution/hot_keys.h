@@ -52,10 +52,10 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     std::vector<int> slots = {};  // only keys of these slots count, in ascending order; empty: all keys
   };
   struct Sums {                     // time and bytes of some commands
-    uint64_t us = 0;                // duration in µs
+    uint64_t duration_us = 0;       // duration in µs
     uint64_t net_bytes = 0;         // bytes of requests and replies
     void Add(const Sums& amount) {  // adds both
-      us += amount.us;
+      duration_us += amount.duration_us;
       net_bytes += amount.net_bytes;
     }
   };
@@ -65,7 +65,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     int64_t duration_ms = 0;      // time from the start until the end, or until now
     int64_t cpu_user_ms = 0;      // CPU time of the process in user mode during the session
     int64_t cpu_sys_ms = 0;       // CPU time of the process in the kernel during the session
-    Sums all;                     // all commands with keys, but not those of scripts
+    Sums all_commands;            // all commands with keys, but not those of scripts
     Sums selected;                // the commands with at least one key in `slots`, or all if `slots` is empty
     Sums sampled;          // the commands in `selected` that the random sample took; only they count in the sums by key
     HotKeySums cpu_us;     // run time of commands in µs, by key
@@ -95,7 +95,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   bool has_results_ = false;    // a HOTKEYS session began since the last Reset, so results_ is valid
   bool active_ = false;         // a HOTKEYS session is active: commands are counted
   int64_t started_ms_ = 0;      // clock time (monotonic) of the start
-  rusage usage_at_start_ = {};  // CPU time of the process at the start
+  rusage usage_at_start_ = {};  // CPU time of the process when the session began
   Results results_;             // results of the current or latest session; valid if has_results_
 };
 

@@ -24,8 +24,7 @@ class HttpGuard {  // closes connections on which a browser sends HTTP
   static bool IsHttp(Bytes word) {  // whether a command name is "POST" or "Host:"
     return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
   }
-  // Closes the session, and logs a possible attack at most once a minute.
-  void Abort(Session& session);  // closes the session, and logs a possible attack
+  void Abort(Session& session);  // closes the session; logs a possible attack, at most once a minute
 
  private:
   static constexpr int64_t kMinLogIntervalMs = 60'000;  // more than this time passes between two log lines

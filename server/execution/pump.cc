@@ -50,7 +50,7 @@ Pump::Pump(const Services& services)
 Pump::Outcome Pump::Run(Session& session) {
   BeginPipelineTime();
   const uint64_t messages = parts_.clients.MessageCount();
-  const Outcome outcome = parts_.env.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
+  const Outcome outcome = parts_.env.phase.HasStopped() ? Outcome::kClosing : RunWithinShare(session);
   EndPipelineTime();
   batch_.Clear();
   session.in.SaveRest();
@@ -80,7 +80,7 @@ void Pump::QueueReplies(Session& session, bool caused_messages) {
   }
 }
 
-Pump::Outcome Pump::RunAll(Session& session) {
+Pump::Outcome Pump::RunWithinShare(Session& session) {
   if (session.closing || session.close_after_reply) return Outcome::kClosing;
   if (session.blocked_client != nullptr || session.IsDelayed()) return Outcome::kPaused;
   const Outcome outcome = RunPaused(session);
@@ -186,7 +186,7 @@ void Pump::NoteApplied(Session& session, size_t next) {
       session.InTransaction() || session.paused_request != nullptr || session.blocked_client != nullptr;
   if (is_open || session.close_after_reply) return;
   const bool is_last = next >= batch_.requests.size();
-  session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
+  session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesIfUnread(batch_, next);
 }
 
 void Pump::CloseAfterProtocolError(Session& session) {

@@ -56,7 +56,7 @@ class Pump {  // runs the requests that a session has sent
   // count, because this request always runs.
   static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
 
-  Outcome RunAll(Session& session);  // runs requests until the input, or this session's share of the time, is used up
+  Outcome RunWithinShare(Session& session);      // runs requests until the input or this session's time is used up
   Outcome RunGroups(Session& session);           // parses and runs requests in groups, to prefetch their data
   Outcome RunGroup(Session& session);            // runs the requests of batch_
   void MeasureLargeArguments(Session& session);  // counts large arguments as client memory

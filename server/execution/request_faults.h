@@ -53,13 +53,13 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
 
 class RequestFaultSources {  // list of attached sources of faults; may be empty
  public:
-  void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // adds a source that is asked first
-  void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // adds a source that is asked last
-  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // removes a source, if it is attached
+  void AttachFirst(RequestFaults& faults) { Attach(faults, sources_.begin()); }  // adds a source that is asked first
+  void AttachLast(RequestFaults& faults) { Attach(faults, sources_.end()); }     // adds a source that is asked last
+  void Detach(RequestFaults& faults) { std::erase(sources_, &faults); }          // removes a source, if it is attached
 
-  explicit operator bool() const { return !all_.empty(); }
+  explicit operator bool() const { return !sources_.empty(); }
   const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // first fault of any source, or null
-    for (RequestFaults* faults : all_) {
+    for (RequestFaults* faults : sources_) {
       if (const RequestFault* fault = faults->FindFault(request)) return fault;
     }
     return nullptr;
@@ -67,10 +67,10 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
 
  private:
   void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // inserts, unless attached
-    if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
+    if (std::ranges::find(sources_, &faults) == sources_.end()) sources_.insert(before, &faults);
   }
 
-  std::vector<RequestFaults*> all_;  // in the order in which they may supply a fault
+  std::vector<RequestFaults*> sources_;  // in the order in which they may supply a fault
 };
 
 }  // namespace respite

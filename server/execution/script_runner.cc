@@ -300,10 +300,10 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.real_cloc
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-// Returns true if the client has gone, or if its output exceeds client-output-buffer-limit. Like Redis, checks this
-// while the reply is being written. A script that is replayed, or run with CLIENT REPLY OFF, sends no reply, so its
-// output is not limited.
-bool ScriptRunner::IsReplyUnwanted() noexcept {
+// Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
+// more of the reply is written. Called while the reply is being written, as Redis checks then too. A script that is
+// replayed, or run with CLIENT REPLY OFF, sends no reply, so its output is not limited.
+bool ScriptRunner::MustStopReply() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
   if (current_->call->unit.IsReplaying() || !client.replies.IsOn()) return false;
@@ -374,7 +374,7 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .has_clock = traits.scripts_have_clock,
           .has_environments = traits.scripts_have_environments,
           .names_script_in_errors = traits.script_errors_name_script,
-          .nests_errors = traits.script_errors_are_nested};
+          .errors_begin_with_call = traits.script_errors_begin_with_call};
 }
 
 }  // namespace respite

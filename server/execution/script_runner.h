@@ -88,7 +88,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
   bool PollStopRequest() noexcept override;         // if slow, serves other clients; true: the script must stop
-  bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or was closed for too much output
+  bool MustStopReply() noexcept override;           // true: the client has gone, or was closed for too much output
   int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
   void CountError(Bytes text) noexcept override;    // counts an error in the script's own reply; the call has failed

@@ -18,7 +18,7 @@ class SlotRouter {  // interface: decides which cluster node serves a request
   virtual void Check(const Request& request) const = 0;  // throws MOVED, ASK or an error
   // For a command that a script calls. Throws an error, but no redirection, unless this node serves the command.
   // Returns the slot of the command's keys, or nullopt if the command has no keys.
-  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // throws, or returns the slot
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // the slot; throws if not served
   virtual std::optional<int> SlotOf(const Command& command,  // the slot of the command's first key; nullopt: no keys
                                     std::span<const Bytes> arguments) const = 0;
 };

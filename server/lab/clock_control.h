@@ -67,8 +67,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     int64_t in_ms;     // ms until the event; in the result of a jump: from the time before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
-  // Returns the next event that will become due, even after kMaxWallMs. Cost: O(n) for n keys and fields with
-  // deadlines.
+  // Returns the next event that will become due, even one that the clock cannot reach (kMaxWallMs, see
+  // NextReachableEvent). Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;  // the next event that will become due; nullopt: none
 
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see

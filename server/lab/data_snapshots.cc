@@ -56,11 +56,11 @@ void Put(Database& database, const std::string& key, OldValue old_value) {
 
 }  // namespace
 
-// What a snapshot stores about one database. The index of a Part in Snapshot::parts is the present index of the
+// What a snapshot stores about one database. The index of a Part in Snapshot::parts is the current index of the
 // database, which SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
   int db_at_save;                   // database index when the snapshot was made
-  std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
+  std::shared_ptr<Database> whole;  // null: equal to the current data, except the keys of `delta`
   Delta delta;
 };
 
@@ -69,7 +69,7 @@ class DataSnapshots::Snapshot {
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
     for (int db = 0; db < databases; ++db) parts.push_back({.db_at_save = db, .whole = nullptr, .delta = {}});
   }
-  // Returns the present index of a database. `db_at_save` is its index when the snapshot was made.
+  // Returns the current index of a database. `db_at_save` is its index when the snapshot was made.
   size_t CurrentIndexOf(int db_at_save) const {
     return static_cast<size_t>(std::ranges::find(parts, db_at_save, &Part::db_at_save) - parts.begin());
   }
@@ -277,7 +277,7 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
   return differences;
 }
 
-// Returns the keys of a database that may differ between two snapshots, or between a snapshot and the present data
+// Returns the keys of a database that may differ between two snapshots, or between a snapshot and the current data
 // (`after` is null).
 std::set<std::string> DataSnapshots::KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;

@@ -1,4 +1,4 @@
-// DataSnapshots: the data of a server at several moments. Each snapshot is stored as its difference from the present
+// DataSnapshots: the data of a server at several moments. Each snapshot is stored as its difference from the current
 // data.
 //
 // A new snapshot is empty. Before a key changes for the first time after a snapshot, its old value is copied once. All
@@ -32,7 +32,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   DataSnapshots(const DataSnapshots&) = delete;
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
-  SnapshotPtr Save();  // the present data; must be destroyed before this object. Cost: O(databases)
+  SnapshotPtr Save();  // the current data; must be destroyed before this object. Cost: O(databases)
   // Gives the data the state that the snapshot has. The snapshot continues to exist. Each changed key is reported and
   // propagated like a change by a command. Cost: O(changes since the snapshot), and O(keys) for each database that was
   // flushed since. Requires: !IsLost.
@@ -54,7 +54,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   };
   // Returns the differences from `before` to `after`, ordered by database and key. Cost: O(changes since the older
   // snapshot), and O(keys) for each database that was flushed or swapped since.
-  std::vector<Difference> Compare(const Snapshot& before,  // the keys that differ; `after` null: the present data
+  std::vector<Difference> Compare(const Snapshot& before,  // the keys that differ; `after` null: the current data
                                   const Snapshot* after) const;
 
   // The interface OldValueKeeper.

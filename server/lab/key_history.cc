@@ -146,7 +146,7 @@ void KeyHistory::End(uint64_t number, LockRecord::End how, JournalMoment at) {
 }
 
 template <class Condition>
-void KeyHistory::EndAll(LockRecord::End how, JournalMoment at, Condition&& condition) {
+void KeyHistory::EndMatching(LockRecord::End how, JournalMoment at, Condition&& condition) {
   std::erase_if(held_locks_, [&](const auto& row) {
     const bool ends = condition(row.first.db);
     if (ends) End(row.second, how, at);
@@ -155,7 +155,7 @@ void KeyHistory::EndAll(LockRecord::End how, JournalMoment at, Condition&& condi
 }
 
 void KeyHistory::OnFlush(std::span<const int> dbs, JournalMoment at) {
-  EndAll(LockRecord::End::kFlushed, at, [dbs](int db) { return std::ranges::find(dbs, db) != dbs.end(); });
+  EndMatching(LockRecord::End::kFlushed, at, [dbs](int db) { return std::ranges::find(dbs, db) != dbs.end(); });
 }
 
 void KeyHistory::OnSwap(int one, int other) {
@@ -169,7 +169,7 @@ void KeyHistory::OnSwap(int one, int other) {
 }
 
 void KeyHistory::OnServerKilled(JournalMoment at) {
-  EndAll(LockRecord::End::kServerKilled, at, [](int) { return true; });
+  EndMatching(LockRecord::End::kServerKilled, at, [](int) { return true; });
   ForgetUnrecordedCall();
 }
 

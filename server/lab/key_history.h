@@ -107,8 +107,9 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void Open(const LockRecord& lock);  // records a lock that was acquired
   void End(uint64_t number, LockRecord::End how, JournalMoment at);
   template <class Condition>
-  void EndAll(LockRecord::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
-  LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
+  void EndMatching(LockRecord::End how, JournalMoment at,  // ends the locks that meet the condition
+                   Condition&& condition);
+  LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
   void MakeRoom();        // while all records exceed kMaxHistoryBytes, drops the oldest, but not the last lock
 
@@ -129,7 +130,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // true: created_key_ is valid
   LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock
-  bool has_possible_lock_ = false;                // possible_lock_ is valid: the running script has created such a hash
+  bool has_possible_lock_ = false;                // true: possible_lock_ is valid
 };
 
 }  // namespace respite

@@ -46,14 +46,14 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::string name;
     int64_t saved_wall_ms;  // Unix time when the snapshot was saved
     size_t keys;            // number of keys
-    size_t kept;            // number of keys whose old state is stored, because they have changed since
+    size_t kept_key_count;  // number of keys whose old state is stored, because they have changed since
   };
   // Returns all snapshots except lost ones, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Saves the present state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
+  // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
   // snapshots that are lost because all data was replaced since. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
@@ -67,7 +67,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
   // lost, because all data was replaced since. Requires: the snapshots exist.
-  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
+  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the current data
 
   // Copies the data and the functions of a snapshot to an empty server. Returns nullopt, or why that server cannot load
   // the functions. Throws a Refusal if the snapshot is lost, because all data was replaced since. Requires: there is
@@ -81,7 +81,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::vector<std::string> scripts;      // texts of the cached scripts, sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
-  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the current scripts and functions
   // `programs`: an earlier result of CurrentPrograms. Removes scripts and functions that were added after it, and loads
   // functions that were removed. Does not compile scripts that were removed.
   void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
@@ -105,14 +105,14 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     int64_t saved_wall_ms;  // Unix time when the snapshot was saved
   };
 
-  Setup CurrentSetup() const;            // the present state of the server, except the data
-  std::string UserLines() const;         // the present users as lines of an ACL file
+  Setup CurrentSetup() const;            // the current state of the server, except the data
+  std::string UserLines() const;         // the current users as lines of an ACL file
   Texts Scripts() const;                 // cached scripts, sorted
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
   // Loads the libraries, but does not install them: see ReplaceFunctions. Throws a Refusal if one cannot be loaded.
-  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the present libraries have these source texts
+  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the current libraries have these source texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;

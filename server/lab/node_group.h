@@ -35,7 +35,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
   struct Outcome {                              // how an operation (Task) has ended
-    std::optional<std::string> trouble = {};    // error text; nullopt: the Task has succeeded
+    std::optional<std::string> error = {};      // error text; nullopt: the Task has succeeded
     std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
   };
   using Sides = std::vector<std::vector<size_t>>;

@@ -346,7 +346,7 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
     return;
   }
   // The fault replies instead of the command, or closes the connection. Adds an entry here, because OnCall and
-  // OnRefusal are not called for such a request.
+  // OnRefusal are not called for this request.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = rule_name;

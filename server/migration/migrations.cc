@@ -188,8 +188,9 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended or has received invalid data. The other server may have closed a kept link. So if the
-// link was open and no key was answered yet, makes a second and last attempt over a new link.
+// Handles a link that has ended or has received invalid data. If connecting had succeeded and no key was answered yet,
+// makes a second and last attempt over a new link, because the other server may have closed a link that was kept from
+// an earlier MIGRATE. Does not check whether this link was kept or new.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

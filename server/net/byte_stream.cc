@@ -41,13 +41,13 @@ Transfer ByteStream::FailedTransfer() {
 void ByteStream::SetTap(std::unique_ptr<StreamTap> tap) { tap_ = std::move(tap); }
 
 Transfer ByteStream::Receive(std::span<char> target) {
-  const Transfer received = ReceiveSome(target);
+  const Transfer received = ReceiveUntapped(target);
   if (tap_ != nullptr) TellReceived({target.data(), received.bytes}, received);
   return received;
 }
 
 Transfer ByteStream::Send(Bytes bytes) {
-  const Transfer sent = SendSome(bytes);
+  const Transfer sent = SendUntapped(bytes);
   if (tap_ == nullptr) return sent;
   if (sent.state == Transfer::State::kMoved) tap_->OnSent(bytes.substr(0, sent.bytes));
   TellEnd(sent);
@@ -55,7 +55,7 @@ Transfer ByteStream::Send(Bytes bytes) {
 }
 
 Transfer ByteStream::Send(const ReplyBuffer& output, Portion portion) {
-  const Transfer sent = SendSome(output, portion);
+  const Transfer sent = SendUntapped(output, portion);
   if (tap_ != nullptr) TellSent(output, sent);
   return sent;
 }
@@ -81,7 +81,7 @@ void ByteStream::TellSent(const ReplyBuffer& output, Transfer sent) {
   });
 }
 
-Transfer ByteStream::ReceiveSome(std::span<char> target) {
+Transfer ByteStream::ReceiveUntapped(std::span<char> target) {
   if (tls_ != nullptr) return tls_->Receive(target);
   const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
   if (received < 0) return FailedTransfer();
@@ -89,14 +89,14 @@ Transfer ByteStream::ReceiveSome(std::span<char> target) {
   return {Transfer::State::kMoved, static_cast<size_t>(received)};
 }
 
-Transfer ByteStream::SendSome(Bytes bytes) {
+Transfer ByteStream::SendUntapped(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
   const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent < 0) return FailedTransfer();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
+Transfer ByteStream::SendUntapped(const ReplyBuffer& output, Portion portion) {
   // TLS may send `allowed` bytes, not only `wanted` bytes. OpenSSL itself limits the size of one call. After kLater,
   // the next call must not offer fewer bytes than this one.
   if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
@@ -104,7 +104,7 @@ Transfer ByteStream::SendSome(const ReplyBuffer& output, Portion portion) {
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
-    return SendSome(piece.substr(0, most));
+    return SendUntapped(piece.substr(0, most));
   }
   std::array<iovec, kPiecesPerWrite> pieces;
   msghdr message{};

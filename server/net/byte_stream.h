@@ -79,12 +79,12 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsHasBufferedInput() const;  // HasBufferedInput of an encrypted stream
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;  // EventsToAwait of an encrypted stream
   SocketPoller::Interest TlsPossibleTransfers(
-      SocketPoller::Interest ready) const;       // PossibleTransfers of an encrypted stream
-  Transfer FailedTransfer();                     // returns kLater or kFailed, by errno of a failed system call
-  Transfer ReceiveSome(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
-  Transfer SendSome(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
-  Transfer SendSome(const ReplyBuffer& output, Portion portion);  // does Send, but gives no copy of the bytes to tap_
-  void TellReceived(Bytes bytes, Transfer received);              // gives received bytes to tap_, if it is set
+      SocketPoller::Interest ready) const;           // PossibleTransfers of an encrypted stream
+  Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
+  Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
+  Transfer SendUntapped(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
+  Transfer SendUntapped(const ReplyBuffer& output, Portion portion);  // does Send, without a copy to tap_
+  void TellReceived(Bytes bytes, Transfer received);                  // gives received bytes to tap_, if it is set
   void TellEnd(Transfer transfer);  // tells tap_, if it is set, that the peer ended or the connection failed
   void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
 

@@ -101,7 +101,6 @@ void EventLoop::Post(Participant* participant, std::function<void()> task) {
   posted_tasks_.push_back({participant, std::move(task)});
 }
 
-// Uses asio::post, which any thread may call.
 void EventLoop::PostFromAnyThread(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }

@@ -68,7 +68,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   // stopped.
   void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; for any thread
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, after `delay_ms` of real time
-  // Removes the participant. First runs the tasks that were posted for it, also the tasks that these post for it.
+  // Removes the participant. First runs the tasks that were posted for the participant, until none is left.
   void RemoveParticipant(Participant& participant);  // runs the participant's posted tasks, then forgets it
   bool ServeDuringLongTask();                        // serves clients inside a long task; false: the loop must stop
 

@@ -37,7 +37,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;         // called when the socket has input, has ended or is broken
     virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
-    virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long, so each turn limits such calls
+    virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
   };
   struct Interest {      // socket events: readable, writable or both
     bool read = false;   // the socket has, or must get, input

@@ -207,11 +207,11 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
   socket->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                 [this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
                                   std::shared_ptr<Socket> open = weak.lock();
-                                  if (!error && open) AcceptAll(open);
+                                  if (!error && open) AcceptWaitingClients(open);
                                 });
 }
 
-void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
+void Listener::AcceptWaitingClients(const std::shared_ptr<Socket>& socket) {
   // A closed client whose socket waits in closings() still has a descriptor, so the socket counts against maxclients
   // here.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();

@@ -50,10 +50,10 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   std::optional<std::string> OpenUnix();                              // opens the Unix socket; returns the error
   void RemoveUnixFile();       // removes the Unix socket's file, unless another server replaced it
   void ReservePort(int port);  // keeps other programs from using the port until ListenAgain
-  void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptAll when a client connects
-  void AcceptAll(const std::shared_ptr<Socket>& socket);      // accepts waiting clients, up to the limit per turn
-  void AcceptLater(const std::shared_ptr<Socket>& socket);    // pauses accepting for 100 ms after an error of accept(2)
-  void AdmitSocket(Descriptor accepted, Protocol protocol);   // makes the socket a client's connection, or refuses it
+  void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptWaitingClients when a client connects
+  void AcceptWaitingClients(const std::shared_ptr<Socket>& socket);  // at most the limit per turn
+  void AcceptLater(const std::shared_ptr<Socket>& socket);   // pauses accepting for 100 ms after an error of accept(2)
+  void AdmitSocket(Descriptor accepted, Protocol protocol);  // makes the socket a client's connection, or refuses it
 
   NodeHost& host_;                        // the server that gets the clients
   Recorder* const recorder_;              // records the traffic of clients; null: no recording

@@ -1,5 +1,5 @@
-// NodeHost: runs a Node on an event loop. It contains the timer of the Node, ends its turns, and runs the requests of
-// clients.
+// NodeHost: runs a Node on an event loop. Has the timer of the Node, ends the turns of the Node, and runs the requests
+// of clients.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   NodeHost& operator=(const NodeHost&) = delete;
 
   void Start();  // starts the timer whose ticks run Housekeeping::Tick
-  // Sets the function that Stop calls. Without such a function, Stop ends the loop.
+  // Sets the function that Stop calls. Without a handler, Stop ends the loop.
   void SetStopHandler(std::function<void(int exit_code)> handler) {  // called by Stop; null: Stop ends the loop
     on_stop_ = std::move(handler);
   }

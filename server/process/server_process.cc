@@ -319,12 +319,12 @@ void ServerProcess::StartServing() {
   for (HostedServer& hosted : hosted_servers_) {
     NodeServer& node = *hosted.node;
     if (hosted.thread == nullptr) {
-      if (!has_failed_) HandleServerLoaded(node, node.Load());
+      if (!has_failed_) HandleLoadOutcome(node, node.Load());
       continue;
     }
     hosted.thread->Do([this, &node] {
       const Step outcome = node.Load();
-      RunOnMainThread([this, &node, outcome] { HandleServerLoaded(node, outcome); });
+      RunOnMainThread([this, &node, outcome] { HandleLoadOutcome(node, outcome); });
       if (outcome != Step::kDone) return;
       node.loop().Run();
       if (running_server_count_ != 0) node.Discard();  // otherwise the process ends now
@@ -332,7 +332,7 @@ void ServerProcess::StartServing() {
   }
 }
 
-void ServerProcess::HandleServerLoaded(const NodeServer& node, Step outcome) {
+void ServerProcess::HandleLoadOutcome(const NodeServer& node, Step outcome) {
   if (outcome == Step::kFailed) {
     has_failed_ = true;
     main_loop_->loop.Stop(1);
@@ -426,7 +426,7 @@ void ServerProcess::End(int signal) {
   for (HostedServer& hosted : hosted_servers_) {
     if (hosted.Lives() && !hosted.node->IsReplica()) SignalServer(hosted);
   }
-  SignalRemainingServers();
+  SignalReplicasAfterPrimaries();
 }
 
 ServerProcess::Step ServerProcess::CheckParentProcess() {
@@ -476,7 +476,7 @@ void ServerProcess::SignalServer(HostedServer& hosted) {
 
 // Shuts down replicas after their primaries have stopped, because a stopping primary first sends everything to its
 // replicas.
-void ServerProcess::SignalRemainingServers() {
+void ServerProcess::SignalReplicasAfterPrimaries() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
   if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_servers_, is_awaited)) return;
   for (HostedServer& hosted : hosted_servers_) {
@@ -507,7 +507,7 @@ void ServerProcess::HandleServerStopped(NodeServer& node) {
   const bool is_last = running_server_count_.fetch_sub(1) == 1;
   if (is_last) RemovePidAndPortFiles();
   if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
-  if (!is_last && is_ending_) main_loop_->loop.PostFromAnyThread([this] { SignalRemainingServers(); });
+  if (!is_last && is_ending_) main_loop_->loop.PostFromAnyThread([this] { SignalReplicasAfterPrimaries(); });
   if (&node.loop() != &main_loop_->loop) {
     node.loop().Stop(node.exit_code());
     if (is_last) main_loop_->loop.PostFromAnyThread([this] { main_loop_->loop.Stop(exit_code_); });

@@ -93,7 +93,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step WritePortFile();               // writes `port-file`, if set, with one port per line
   void StartServing();                // makes all servers load; those with a thread of their own then serve clients
   // Called on the main thread when a server has loaded, failed or stopped. A failure ends the process.
-  void HandleServerLoaded(const NodeServer& node, Step outcome);  // when all have loaded: connects or reports ready
+  void HandleLoadOutcome(const NodeServer& node, Step outcome);  // after the last server: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
@@ -120,7 +120,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void ShutDownAfterParent();               // shuts down because the parent has ended
   void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently
   void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
-  void SignalRemainingServers();            // shuts down the others, once the servers told to shut down have stopped
+  void SignalReplicasAfterPrimaries();      // shuts down the replicas, once the signalled servers have stopped
   void UpdateTitle(const Settings& shown);  // makes the process title show these settings, for set-proc-title
   OomScore::Outcome ApplyOomScore(const Settings& settings);  // sets oom_score_adj for the role: primary or replica
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // true: the process runs one Sentinel

@@ -36,7 +36,7 @@ class FreshSignals {
 };
 
 ProgramEnd EndOf(int64_t process, int status) {
-  return {.process = process,
+  return {.process_id = process,
           .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
           .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
 }
@@ -54,7 +54,7 @@ Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& word
   const int error = posix_spawn(&process, arguments[0], nullptr, signals.Get(), arguments.data(), environ);
   if (error == EAGAIN || error == ENOMEM) return Failure(int{error});
   if (error != 0) {
-    not_started_.push_back({.process = --last_placeholder_pid_, .exit_code = kCannotRunCode});
+    not_started_.push_back({.process_id = --last_placeholder_pid_, .exit_code = kCannotRunCode});
     return last_placeholder_pid_;
   }
   running_.push_back(process);

@@ -91,7 +91,7 @@ void Replicas::PutOnline(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kOnline;
   replica.acked_at_ms = parts_.env.real_clock.NowMs();
-  replica.waiting_bytes = 0;
+  replica.backlogged_bytes = 0;
   RecountGoodReplicas();
   SendStream(session, replica);
 }
@@ -125,14 +125,14 @@ void Replicas::Deliver() {
       // buffers (Blobs) of the output stay in memory anyway; in the backlog, replicas that reconnect can use them too.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
-      replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);
+      replica.backlogged_bytes = static_cast<size_t>(end - replica.sent_offset);
       needed_from = std::min(needed_from, replica.sent_offset);
     }
     parts_.limits.EnforceOutputLimit(*session, now_ms, ClientLimits::Moment::kReply);
     if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
   }
   parts_.stream.Trim(parts_.env.settings.repl_backlog_size, needed_from);
-  parts_.stream.SetHeldBytes(BufferBytes() + OwnBytes());
+  parts_.stream.SetHeldBytes(BufferBytes() + OutputBytesOutsideBacklog());
 }
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
@@ -176,7 +176,7 @@ void Replicas::RecountGoodReplicas() {
 
 size_t Replicas::BufferBytes() const { return parts_.stream.HasBacklog() ? parts_.stream.backlog().HeldBytes() : 0; }
 
-size_t Replicas::OwnBytes() const {
+size_t Replicas::OutputBytesOutsideBacklog() const {
   size_t bytes = 0;
   for (const Session* session : all_) bytes += session->out.BlockBytes() + session->out.QueueBytes();
   return bytes;

@@ -35,7 +35,7 @@ void ReplicationStream::Append(const PropagatedGroup& group) {
   WrapInSelectAndMulti(group, JournalEntry::kReplicas, selected_db_, take);
   if (!pieces_.empty()) {
     data_.history.stream_db = selected_db_;
-    AppendText({}, pieces_);
+    AppendEncoded({}, pieces_);
   }
   pieces_.clear();
   selects_.clear();
@@ -45,10 +45,10 @@ void ReplicationStream::AppendRequest(std::span<const Bytes> words) {
   if (!has_backlog_ || source_ == Source::kPrimary) return;
   std::string text;
   respite::AppendRequest(text, words);
-  AppendText(text, {});
+  AppendEncoded(text, {});
 }
 
-void ReplicationStream::AppendText(Bytes first, std::span<const Bytes> others) {
+void ReplicationStream::AppendEncoded(Bytes first, std::span<const Bytes> others) {
   const BlobPart part = log_.Append(first, others);
   data_.history.offset += static_cast<int64_t>(part.size);
   backlog_.Append(part);

@@ -62,7 +62,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendApplied(const BlobPart& part);  // adds one part of the primary's stream, after it was applied here
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the replication offset grows
+  // Adds requests in RESP form: `first`, then `others`. Either may be empty. The replication offset grows.
+  void AppendEncoded(Bytes first, std::span<const Bytes> others);
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

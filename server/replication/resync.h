@@ -35,7 +35,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // Handles bytes that the primary has sent, and removes the handled bytes from the front of `bytes`. kMore: more bytes
   // must arrive. kWhole: the whole snapshot has arrived; Install must be called.
   Status Take(Bytes& bytes);
-  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn; SIZE_MAX: any number
+  // Returns loading-process-events-interval-bytes while the snapshot is loaded directly, else SIZE_MAX.
+  size_t MaxBytesPerTurn() const;  // how many received bytes Take may get in one turn of the event loop
   bool Install();                  // once Take has returned kWhole: makes the snapshot the server's data; false: failed
   void Abandon();  // ends an incomplete synchronisation; deletes what it loaded, not old data that is still there
 

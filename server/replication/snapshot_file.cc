@@ -30,9 +30,9 @@ bool SnapshotFile::Write(Bytes bytes) {
         "Write error or short write writing to the DB dump file needed for MASTER <-> REPLICA synchronization: ",
         written.error);
   }
-  written_ += bytes.size();
-  if (written_ - writeback_requested_bytes_ >= kWritebackEvery) {
-    writeback_requested_bytes_ = written_;
+  written_bytes_ += bytes.size();
+  if (written_bytes_ - writeback_requested_bytes_ >= kWritebackEvery) {
+    writeback_requested_bytes_ = written_bytes_;
     file_->StartWriteback();
   }
   return true;

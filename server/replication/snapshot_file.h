@@ -37,8 +37,8 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   const std::string path_;
   std::unique_ptr<File> file_;              // null before Open
   bool is_kept_ = false;                    // the destructor must not remove the file
-  uint64_t written_ = 0;                    // size of the file so far, in bytes
-  uint64_t writeback_requested_bytes_ = 0;  // value of written_ when writeback was last requested
+  uint64_t written_bytes_ = 0;              // size of the file so far, in bytes
+  uint64_t writeback_requested_bytes_ = 0;  // value of written_bytes_ when writeback was last requested
   std::string failure_;                     // why a function returned false; empty: none did
 };
 

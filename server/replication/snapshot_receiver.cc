@@ -23,7 +23,7 @@ SnapshotReceiver::Progress SnapshotReceiver::Take(Bytes bytes) {
 
 SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
   target_ = &target;
-  return total_ == 0u ? Finish() : Status::kMore;
+  return total_bytes_ == 0u ? Finish() : Status::kMore;
 }
 
 // Reads the line before the snapshot. Skips empty lines before this line, which only say that the primary is alive.
@@ -53,17 +53,17 @@ SnapshotReceiver::Status SnapshotReceiver::ParseHeader() {
   } else {
     const auto bytes = ParseInteger(Bytes(head_).substr(1));
     if (!bytes || *bytes < 0) return Fail("Bad protocol from MASTER, the length of the RDB is not one");
-    total_ = static_cast<uint64_t>(*bytes);
+    total_bytes_ = static_cast<uint64_t>(*bytes);
     stage_ = Stage::kCounted;
   }
   return Status::kBegins;
 }
 
 SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
-  const Bytes wanted = bytes.substr(0, *total_ - read_);
+  const Bytes wanted = bytes.substr(0, *total_bytes_ - read_bytes_);
   bytes.remove_prefix(wanted.size());
   if (!Write(wanted)) return Status::kFailed;
-  return read_ == *total_ ? Finish() : Status::kMore;
+  return read_bytes_ == *total_bytes_ ? Finish() : Status::kMore;
 }
 
 // The mark ends the snapshot only if no bytes follow it. The primary sends nothing after the mark until this replica
@@ -80,7 +80,7 @@ SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
 bool SnapshotReceiver::Write(Bytes bytes) {
   if (bytes.empty()) return true;
   if (!target_->Write(bytes)) return false;
-  read_ += bytes.size();
+  read_bytes_ += bytes.size();
   return true;
 }
 

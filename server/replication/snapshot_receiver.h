@@ -42,8 +42,8 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   // kWhole or kFailed.
   Status Into(SnapshotTarget& target);
 
-  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot; nothing: unknown
-  uint64_t ReadBytes() const { return read_; }                   // snapshot bytes given to the target so far
+  std::optional<uint64_t> TotalBytes() const { return total_bytes_; }  // size of the snapshot; nothing: unknown
+  uint64_t ReadBytes() const { return read_bytes_; }                   // snapshot bytes given to the target so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened; then the target may have failed (SnapshotTarget::failure).
   const std::string& failure() const { return failure_; }  // wrong framing or the primary's error; empty: neither
@@ -61,14 +61,14 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   Status Fail(const std::string& text);  // logs the error, keeps it in failure_, returns kFailed
 
   Logger& log_;
-  SnapshotTarget* target_ = nullptr;  // destination of the snapshot; null before Into
-  Stage stage_ = Stage::kHead;        // the part of the framing that comes next
-  std::string head_;                  // the line before the snapshot, while it is incomplete
-  std::string mark_;                  // text that ends the snapshot, if its size is unknown
-  std::string tail_;                  // with a mark: the last bytes, not written yet because they may be the mark
-  std::optional<uint64_t> total_;     // size of the snapshot in bytes; empty: unknown
-  uint64_t read_ = 0;                 // bytes of the snapshot given to the target so far
-  std::string failure_;               // wrong framing or the primary's error; empty: neither
+  SnapshotTarget* target_ = nullptr;     // destination of the snapshot; null before Into
+  Stage stage_ = Stage::kHead;           // the part of the framing that comes next
+  std::string head_;                     // the line before the snapshot, while it is incomplete
+  std::string mark_;                     // text that ends the snapshot, if its size is unknown
+  std::string tail_;                     // with a mark: the last bytes, not written yet because they may be the mark
+  std::optional<uint64_t> total_bytes_;  // size of the snapshot in bytes; empty: unknown
+  uint64_t read_bytes_ = 0;              // bytes of the snapshot given to the target so far
+  std::string failure_;                  // wrong framing or the primary's error; empty: neither
 };
 
 }  // namespace respite

@@ -17,10 +17,8 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
   void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
-  double MeanRatio() const;  // mean growth of the counter per unit of the base
-  // Returns the mean growth of the counter per second over the latest samples. Requires: the base that Sample got is a
-  // clock in µs.
-  double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
+  double MeanRatio() const;                               // mean growth of the counter per unit of the base
+  double PerSecond() const { return MeanRatio() * 1e6; }  // mean growth per second; requires: `base` was a clock in µs
   void Reset() { *this = {}; }                            // forgets all samples
 
  private:
@@ -65,7 +63,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t evicted_scripts = 0;              // number of scripts of EVAL that were removed from the cache
-  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory in total, without the present period
+  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory in total, without the current period
   int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: memory is below the limit
   std::array<uint64_t, 5>
       acl_denials{};  // number of refusals by AclLogEntry::Reason: commands, keys, channels, logins, databases

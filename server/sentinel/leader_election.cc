@@ -24,7 +24,7 @@ std::string MostOf(const Votes& votes) {
 
 }  // namespace
 
-LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate) {
+LeaderElection::Vote LeaderElection::VoteForLeader(Primary& primary, uint64_t epoch, const std::string& candidate) {
   SentinelState& state = core_.state;
   const bool is_new = epoch > state.current_epoch;
   if (is_new) state.current_epoch = epoch;
@@ -53,7 +53,7 @@ std::string LeaderElection::VoteAndFindLeader(Primary& primary, uint64_t epoch) 
     }
   }
   const std::string favourite = MostOf(votes);
-  const Vote own = VoteFor(primary, epoch, favourite.empty() ? core_.state.id : favourite);
+  const Vote own = VoteForLeader(primary, epoch, favourite.empty() ? core_.state.id : favourite);
   if (!own.leader.empty() && own.epoch == epoch) ++votes[own.leader];
   std::string winner = MostOf(votes);
   const int majority = (static_cast<int>(primary.sentinels.size()) + 1) / 2 + 1;

@@ -49,9 +49,9 @@ void ScriptQueue::Start(Job& job) {
     return core_.Say(LogLevel::kWarning, "-script-error", job.words[0] + codes);
   }
   job.is_running = true;
-  job.process = process.value();
+  job.process_id = process.value();
   ++running_count_;
-  core_.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
+  core_.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process_id));
 }
 
 void ScriptQueue::CollectEndedPrograms() {
@@ -59,16 +59,16 @@ void ScriptQueue::CollectEndedPrograms() {
 }
 
 void ScriptQueue::End(const ProgramEnd& end) {
-  const auto is_it = [&end](const Job& job) { return job.is_running && job.process == end.process; };
+  const auto is_it = [&end](const Job& job) { return job.is_running && job.process_id == end.process_id; };
   const auto job = std::ranges::find_if(jobs_, is_it);
   if (job == jobs_.end()) return;
   const std::string codes = StrCat(end.exit_code, " ", end.signal);
-  core_.Say(LogLevel::kDebug, "-script-child", StrCat(end.process, " ", codes));
+  core_.Say(LogLevel::kDebug, "-script-child", StrCat(end.process_id, " ", codes));
   --running_count_;
   const bool has_failed = end.signal != 0 || end.exit_code != 0;
   if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMaxTries) {
     job->is_running = false;
-    job->process = 0;
+    job->process_id = 0;
     job->at_ms = core_.NowMs() + (core_.periods().script_retry_delay << (job->tries - 1));
     return;
   }
@@ -81,8 +81,8 @@ void ScriptQueue::End(const ProgramEnd& end) {
 void ScriptQueue::KillOverduePrograms() {
   for (const Job& job : jobs_) {
     if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
-    core_.Say(LogLevel::kWarning, "-script-timeout", StrCat(job.words[0], " ", job.process));
-    core_.host.KillProgram(job.process);
+    core_.Say(LogLevel::kWarning, "-script-timeout", StrCat(job.words[0], " ", job.process_id));
+    core_.host.KillProgram(job.process_id);
   }
 }
 

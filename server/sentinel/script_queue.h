@@ -17,7 +17,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   struct Job {                       // a program that runs, or waits until it is started
     std::vector<std::string> words;  // path of the program, then its arguments
     bool is_running = false;         // true: the program runs now
-    int64_t process = 0;             // id of the process that runs the program; 0: it does not run
+    int64_t process_id = 0;          // id of the process that runs the program; 0: it does not run
     int tries = 0;                   // how many times the program was started
     int64_t at_ms = kLongAgo;        // when the program started, or may start (real time)
   };

@@ -23,8 +23,8 @@ std::string SentinelGroupPlan::LinesOf(size_t member) const {
             "\n";
   }
   for (const Service& service : services) {
-    const auto add = [&](const std::string& subject, const std::string& rest) {
-      text.append("sentinel ").append(subject).append(" ").append(service.name).append(" ").append(rest).append("\n");
+    const auto add = [&](const std::string& keyword, const std::string& rest) {
+      text.append("sentinel ").append(keyword).append(" ").append(service.name).append(" ").append(rest).append("\n");
     };
     add("monitor", Words(service.primary) + " " + quorum);
     add("down-after-milliseconds", kDownAfterMs);

@@ -13,10 +13,10 @@
 
 namespace respite {
 
-struct ProgramEnd {     // how a program of the operator has ended
-  int64_t process = 0;  // id of the process that ran the program
-  int exit_code = 0;    // exit code of the program
-  int signal = 0;       // the signal that ended the program; 0: none
+struct ProgramEnd {        // how a program of the operator has ended
+  int64_t process_id = 0;  // id of the process that ran the program
+  int exit_code = 0;       // exit code of the program
+  int signal = 0;          // the signal that ended the program; 0: none
 };
 
 class SentinelHost {  // interface to the server around a Sentinel: clients, file and programs

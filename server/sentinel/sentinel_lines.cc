@@ -28,28 +28,28 @@ class LineWriter {
   }
 
  private:
-  void Add(Bytes subject, const std::string& rest) {
-    lines_.push_back({std::string(subject), {"sentinel " + std::string(subject) + " " + rest, LinePresence::kAlways}});
+  void Add(Bytes keyword, const std::string& rest) {
+    lines_.push_back({std::string(keyword), {"sentinel " + std::string(keyword) + " " + rest, LinePresence::kAlways}});
   }
-  void AddText(Bytes subject, const std::string& value) {
-    if (!value.empty()) Add(subject, QuotedIfNeeded(value));
+  void AddText(Bytes keyword, const std::string& value) {
+    if (!value.empty()) Add(keyword, QuotedIfNeeded(value));
   }
   // Adds a yes/no directive. The default is written only if the file already has a line for this directive.
-  void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
-    Add(subject, std::string(value));
+  void AddSwitch(Bytes keyword, Bytes value, Bytes as_default) {
+    Add(keyword, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;
   }
   void AddPrimary(const Primary& primary);
   void AddSettings(const Primary& primary);
   void AddKnown(const Primary& primary);
-  void AddOf(Bytes subject, const Primary& primary, const std::string& rest) {
-    Add(subject, QuotedIfNeeded(primary.name) + " " + rest);
+  void AddOf(Bytes keyword, const Primary& primary, const std::string& rest) {
+    Add(keyword, QuotedIfNeeded(primary.name) + " " + rest);
   }
-  void AddTextOf(Bytes subject, const Primary& primary, const std::string& value) {
-    if (!value.empty()) AddOf(subject, primary, QuotedIfNeeded(value));
+  void AddTextOf(Bytes keyword, const Primary& primary, const std::string& value) {
+    if (!value.empty()) AddOf(keyword, primary, QuotedIfNeeded(value));
   }
-  void AddNumberOf(Bytes subject, const Primary& primary, int64_t value, int64_t as_default) {
-    if (value != as_default) AddOf(subject, primary, std::to_string(value));
+  void AddNumberOf(Bytes keyword, const Primary& primary, int64_t value, int64_t as_default) {
+    if (value != as_default) AddOf(keyword, primary, std::to_string(value));
   }
 
   const SentinelState& state_;

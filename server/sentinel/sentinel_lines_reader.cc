@@ -8,11 +8,11 @@ namespace respite {
 
 namespace {
 
-constexpr std::array<Bytes, 9> kGlobalSubjects = {"announce-ip",   "announce-port",     "deny-scripts-reconfig",
+constexpr std::array<Bytes, 9> kGlobalKeywords = {"announce-ip",   "announce-port",     "deny-scripts-reconfig",
                                                   "sentinel-user", "sentinel-pass",     "current-epoch",
                                                   "myid",          "resolve-hostnames", "announce-hostnames"};
 
-constexpr std::array<Bytes, 14> kPrimarySubjects = {"down-after-milliseconds",
+constexpr std::array<Bytes, 14> kPrimaryKeywords = {"down-after-milliseconds",
                                                     "failover-timeout",
                                                     "parallel-syncs",
                                                     "notification-script",
@@ -55,9 +55,9 @@ std::optional<std::string> ReadAtLeast(Primary& primary, int64_t Primary::*setti
 
 }  // namespace
 
-SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& subject) {
-  if (subject == "monitor") return Rank::kMonitor;
-  return std::ranges::find(kGlobalSubjects, subject) != kGlobalSubjects.end() ? Rank::kGlobal : Rank::kPrimary;
+SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& keyword) {
+  if (keyword == "monitor") return Rank::kMonitor;
+  return std::ranges::find(kGlobalKeywords, keyword) != kGlobalKeywords.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
 // Reads the lines in three passes: global lines, `monitor`, and lines of a primary. `monitor` depends on the global
@@ -74,36 +74,36 @@ std::optional<InvalidLine> SentinelLinesReader::Read(const std::vector<ConfigLin
 }
 
 SentinelLinesReader::Objection SentinelLinesReader::ReadLine(const Words& words) {
-  const std::string subject = ToLower(words[0]);
-  if (subject == "monitor" && words.size() == 5) return ReadMonitorLine(words);
-  auto outcome = words.size() == 2 ? ReadGlobalLine(subject, words) : ReadPrimaryLine(subject, words);
+  const std::string keyword = ToLower(words[0]);
+  if (keyword == "monitor" && words.size() == 5) return ReadMonitorLine(words);
+  auto outcome = words.size() == 2 ? ReadGlobalLine(keyword, words) : ReadPrimaryLine(keyword, words);
   return outcome ? *outcome : "Unrecognized sentinel configuration statement.";
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobalLine(const std::string& subject,
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadGlobalLine(const std::string& keyword,
                                                                                   const Words& words) {
   SentinelOptions& options = core_.state.options;
   const std::string& value = words[1];
-  if (subject == "announce-ip") {
+  if (keyword == "announce-ip") {
     options.announce_ip = value;
-  } else if (subject == "announce-port") {
+  } else if (keyword == "announce-port") {
     options.announce_port = static_cast<int>(NumberOf(value));
-  } else if (subject == "sentinel-user") {
+  } else if (keyword == "sentinel-user") {
     options.user = value;
-  } else if (subject == "sentinel-pass") {
+  } else if (keyword == "sentinel-pass") {
     options.password = value;
-  } else if (subject == "current-epoch") {
+  } else if (keyword == "current-epoch") {
     core_.state.current_epoch = std::max(core_.state.current_epoch, EpochOf(value));
-  } else if (subject == "myid") {
+  } else if (keyword == "myid") {
     if (value.size() != kSentinelIdLength) return Objection("Malformed Sentinel id in myid option.");
     core_.state.id = value;
-  } else if (subject == "deny-scripts-reconfig") {
+  } else if (keyword == "deny-scripts-reconfig") {
     return ReadSwitch(options, &SentinelOptions::denies_script_changes, value,
                       "Please specify yes or no for the deny-scripts-reconfig options.");
-  } else if (subject == "resolve-hostnames") {
+  } else if (keyword == "resolve-hostnames") {
     return ReadSwitch(options, &SentinelOptions::resolves_hostnames, value,
                       "Please specify yes or no for the resolve-hostnames option.");
-  } else if (subject == "announce-hostnames") {
+  } else if (keyword == "announce-hostnames") {
     return ReadSwitch(options, &SentinelOptions::announces_hostnames, value,
                       "Please specify yes or no for the announce-hostnames option.");
   } else {
@@ -121,31 +121,31 @@ SentinelLinesReader::Objection SentinelLinesReader::ReadMonitorLine(const Words&
   return std::nullopt;
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadPrimaryLine(const std::string& subject,
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadPrimaryLine(const std::string& keyword,
                                                                                    const Words& words) {
-  if (subject == "known-sentinel" && words.size() == 4) return Objection();  // without an id, from very old versions
-  if (words.size() < 3 || std::ranges::find(kPrimarySubjects, subject) == kPrimarySubjects.end()) return std::nullopt;
+  if (keyword == "known-sentinel" && words.size() == 4) return Objection();  // without an id, from very old versions
+  if (words.size() < 3 || std::ranges::find(kPrimaryKeywords, keyword) == kPrimaryKeywords.end()) return std::nullopt;
   Primary* const primary = core_.state.Find(words[1]);
   if (primary == nullptr) return Objection("No such master with specified name.");
-  if (words.size() > 3) return ReadLongPrimaryLine(subject, *primary, words);
-  auto outcome = ReadNumber(subject, *primary, words[2]);
-  return outcome ? outcome : ReadText(subject, *primary, words[2]);
+  if (words.size() > 3) return ReadLongPrimaryLine(keyword, *primary, words);
+  auto outcome = ReadNumber(keyword, *primary, words[2]);
+  return outcome ? outcome : ReadText(keyword, *primary, words[2]);
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadNumber(const std::string& subject,
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadNumber(const std::string& keyword,
                                                                               Primary& primary,
                                                                               const std::string& value) {
-  if (subject == "down-after-milliseconds") return ReadAtLeast(primary, &Primary::down_after_ms, 1, value);
-  if (subject == "failover-timeout") return ReadAtLeast(primary, &Primary::failover_timeout_ms, 1, value);
-  if (subject == "master-reboot-down-after-period") {
+  if (keyword == "down-after-milliseconds") return ReadAtLeast(primary, &Primary::down_after_ms, 1, value);
+  if (keyword == "failover-timeout") return ReadAtLeast(primary, &Primary::failover_timeout_ms, 1, value);
+  if (keyword == "master-reboot-down-after-period") {
     return ReadAtLeast(primary, &Primary::reboot_down_after_ms, 0, value);
   }
-  if (subject == "parallel-syncs") {
+  if (keyword == "parallel-syncs") {
     primary.parallel_syncs = NumberOf(value);
-  } else if (subject == "config-epoch") {
+  } else if (keyword == "config-epoch") {
     primary.config_epoch = EpochOf(value);
     core_.state.current_epoch = std::max(core_.state.current_epoch, primary.config_epoch);
-  } else if (subject == "leader-epoch") {
+  } else if (keyword == "leader-epoch") {
     primary.leader_epoch = EpochOf(value);
   } else {
     return std::nullopt;
@@ -153,20 +153,20 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadNumber(co
   return Objection();
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadText(const std::string& subject,
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadText(const std::string& keyword,
                                                                             Primary& primary,
                                                                             const std::string& value) {
-  if (subject == "notification-script") {
+  if (keyword == "notification-script") {
     if (!core_.host.MayRun(value)) return Objection("Notification script seems non existing or non executable.");
     primary.notification_script = value;
-  } else if (subject == "client-reconfig-script") {
+  } else if (keyword == "client-reconfig-script") {
     if (!core_.host.MayRun(value)) {
       return Objection("Client reconfiguration script seems non existing or non executable.");
     }
     primary.reconfiguration_script = value;
-  } else if (subject == "auth-pass") {
+  } else if (keyword == "auth-pass") {
     primary.password = value;
-  } else if (subject == "auth-user") {
+  } else if (keyword == "auth-user") {
     primary.user = value;
   } else {
     return std::nullopt;
@@ -174,19 +174,19 @@ std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadText(cons
   return Objection();
 }
 
-std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadLongPrimaryLine(const std::string& subject,
+std::optional<SentinelLinesReader::Objection> SentinelLinesReader::ReadLongPrimaryLine(const std::string& keyword,
                                                                                        Primary& primary,
                                                                                        const Words& words) {
   const int port = static_cast<int>(NumberOf(words[3]));
-  if ((subject == "known-replica" || subject == "known-slave") && words.size() == 4) {
+  if ((keyword == "known-replica" || keyword == "known-slave") && words.size() == 4) {
     const auto added = list_.AddReplica(primary, words[2], port);
     return added.ok() ? Objection() : Objection(TextOf(added.error(), InstanceKind::kReplica));
   }
-  if (subject == "known-sentinel" && words.size() == 5) {
+  if (keyword == "known-sentinel" && words.size() == 5) {
     const auto added = list_.AddSentinel(primary, words[4], words[2], port, SentinelCore::Accept::kUnresolved);
     return added.ok() ? Objection() : Objection(TextOf(added.error(), InstanceKind::kSentinel));
   }
-  if (subject != "rename-command" || words.size() != 4) return std::nullopt;
+  if (keyword != "rename-command" || words.size() != 4) return std::nullopt;
   if (primary.renamed_commands.emplace(words[2], words[3]).second) return Objection();
   return Objection("Same command renamed multiple times with rename-command.");
 }

@@ -29,20 +29,20 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
   using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
-  static Rank RankOf(const std::string& subject);  // in which of three passes the directive is read
+  static Rank RankOf(const std::string& keyword);  // in which of three passes the directive is read
   Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
   // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. An empty outer
   // optional: the line is of another kind.
-  std::optional<Objection> ReadGlobalLine(const std::string& subject,  // reads a directive such as `myid`
+  std::optional<Objection> ReadGlobalLine(const std::string& keyword,  // reads a directive such as `myid`
                                           const Words& words);
   Objection ReadMonitorLine(const Words& words);                        // reads `monitor`, which adds a primary
-  std::optional<Objection> ReadPrimaryLine(const std::string& subject,  // reads a directive about one primary
+  std::optional<Objection> ReadPrimaryLine(const std::string& keyword,  // reads a directive about one primary
                                            const Words& words);
-  std::optional<Objection> ReadNumber(const std::string& subject,  // reads a number, such as failover-timeout
+  std::optional<Objection> ReadNumber(const std::string& keyword,  // reads a number, such as failover-timeout
                                       Primary& primary, const std::string& value);
-  std::optional<Objection> ReadText(const std::string& subject,  // reads a text, such as auth-pass
+  std::optional<Objection> ReadText(const std::string& keyword,  // reads a text, such as auth-pass
                                     Primary& primary, const std::string& value);
-  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // reads known-replica and the like
+  std::optional<Objection> ReadLongPrimaryLine(const std::string& keyword,  // reads known-replica and the like
                                                Primary& primary, const Words& words);
 
   const SentinelCore core_;

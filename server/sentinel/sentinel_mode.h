@@ -24,7 +24,8 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   SentinelMode(const SentinelMode&) = delete;
   SentinelMode& operator=(const SentinelMode&) = delete;
 
-  // Requires: this server was started as a Sentinel, CheckSentinelFile found no error, and the server listens.
+  // Requires: this server was started as a Sentinel, CheckSentinelLines and CheckSentinelFile found no error, and the
+  // server listens.
   void Start(ProgramStarter& programs);  // starts to watch the primaries of sentinel.conf
   void ConnectToAll();                   // ticks now, which connects to all instances; does nothing before Start
   void Close();                          // destroys the Sentinel with its links, before the event loop is destroyed
@@ -45,9 +46,8 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 };
 
 class Config;
-// Return why a Sentinel cannot start with this configuration; nothing: it can. CheckSentinelFile finds that there is no
-// configuration file, that this process may not write it, or that cluster-enabled is set.
-std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // no writable file, or a cluster; nothing: fine
+// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start, or nothing if it can.
+std::optional<StartupError> CheckSentinelLines(const Config& config);  // a `sentinel` line is wrong
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // no writable file, or cluster-enabled is set
 
 }  // namespace respite

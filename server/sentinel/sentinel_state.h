@@ -61,7 +61,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
   bool is_in_tilt = false;              // true: tilt mode, as ticks were late: no instance is judged down
-  int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
+  int64_t tilt_since_ms = 0;            // when the current or last tilt mode started (real time)
   bool wants_save = false;              // true: a tick within a second saves the state (SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)
   int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick

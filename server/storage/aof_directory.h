@@ -72,9 +72,9 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
 
  private:
   std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid or unreadable
-  bool ShouldTakeOldFile() const;  // true: the single file of Redis before version 7 must be moved here
-  void RemoveUncommittedFiles();   // after a Commit: removes files of failed ones, unless the manifest has them
-  Step UseOldFileAsBase();         // moves the single file of Redis before version 7 here, as the base
+  bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here
+  void RemoveUncommittedFiles();                // after a Commit: removes files of earlier, failed commits
+  Step UseOldFileAsBase();                      // moves the single file of Redis before version 7 here, as the base
   Step Refuse(const std::string& text) const {  // logs the text as a warning; returns kFailed
     log_.Warning(text);
     return Step::kFailed;

@@ -147,8 +147,8 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 }
 
 Loading::Order AofLoader::ReportProgress(uint64_t bytes) {
-  if (bytes < next_report_) return Loading::Order::kContinue;
-  next_report_ = bytes + static_cast<uint64_t>(services_.env.settings.loading_process_events_interval_bytes);
+  if (bytes < next_report_bytes_) return Loading::Order::kContinue;
+  next_report_bytes_ = bytes + static_cast<uint64_t>(services_.env.settings.loading_process_events_interval_bytes);
   reported_ms_ = services_.env.real_clock.NowMs();
   return services_.storage.loading.Advance(bytes);
 }
@@ -156,7 +156,7 @@ Loading::Order AofLoader::ReportProgress(uint64_t bytes) {
 void AofLoader::ReportIfSlow(const Record& record) {
   constexpr int64_t kLongestMs = 100;
   if (services_.env.real_clock.NowMs() - reported_ms_ < kLongestMs) return;
-  next_report_ = 0;
+  next_report_bytes_ = 0;
   stopped_ = ReportProgress(bytes_before_ + record.offset) == Loading::Order::kStop;
 }
 

@@ -102,7 +102,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   std::unique_ptr<Session> session_;  // session in which the commands run
   std::optional<Group> group_;        // the transaction that is being read; nullopt: none
   uint64_t bytes_before_ = 0;         // total size of the files that were loaded before this one
-  uint64_t next_report_ = 0;          // progress is reported when this number of bytes is loaded
+  uint64_t next_report_bytes_ = 0;    // progress is reported when this number of bytes is loaded
   int64_t reported_ms_ = 0;           // when progress was last reported (real time)
   bool stopped_ = false;              // true: loading must end, because the server must stop
   uint64_t base_bytes_ = 0;           // size of the base file; 0 before it is loaded

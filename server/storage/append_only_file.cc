@@ -452,10 +452,10 @@ bool AppendOnlyFile::CheckBackoff() {
     backoff_.until_ms = 0;
     return false;
   }
-  backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMaxBackoffMinutes);
-  backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
+  backoff_.wait_minutes = std::min(std::max<int64_t>(backoff_.wait_minutes * 2, 1), kMaxBackoffMinutes);
+  backoff_.until_ms = now_ms + backoff_.wait_minutes * 60'000;
   parts_.env.log.Warning(StrCat("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in ",
-                                backoff_.minutes, " minutes"));
+                                backoff_.wait_minutes, " minutes"));
   return true;
 }
 

@@ -66,10 +66,10 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // on, also creates the directory and locks the files.
   Step Prepare();  // at startup: reads the manifest; if appendonly is on, locks the files
   // Opens the last file for appending after loading, and creates missing files. `base_bytes` is the size of the loaded
-  // base. Requires: Prepare, and appendonly is on.
+  // base. Requires: Prepare has succeeded, and appendonly is on.
   Step Begin(uint64_t base_bytes);  // after loading: opens the last file for new commands
-  // Writes the data in memory as a new base, and replaces all files of the manifest by it. Then continues as Begin
-  // does. Requires: Prepare, and appendonly is on. Cost: O(data set).
+  // Writes the data in memory as a new base, and replaces all files of the manifest by it. Then opens a file for new
+  // commands, as Begin does. Requires: Prepare has succeeded, and appendonly is on. Cost: O(data set).
   Step BeginWithNewBase();  // after loading other files: writes the data as the base, and replaces all files
   AofDirectory& directory() { return directory_; }                // the folder of append-only files
   const AofDirectory& directory() const { return directory_; }    // the folder of append-only files
@@ -137,13 +137,13 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   }
 
  private:
-  struct Backoff {         // after repeated failures: how long to wait until the next rewrite
-    int64_t minutes = 0;   // how long the wait is; doubles each time, up to 60
-    int64_t until_ms = 0;  // when the wait ends (real time); 0: no wait
+  struct Backoff {             // after repeated failures: how long to wait until the next rewrite
+    int64_t wait_minutes = 0;  // how long the wait is; doubles each time, up to 60
+    int64_t until_ms = 0;      // when the wait ends (real time); 0: no wait
   };
 
   Step LockFiles();        // locks the last incremental, and thereby all files; kDone also without files
-  Step CreateFirstBase();  // at startup: writes a base with the present data, and adds it to the manifest
+  Step CreateFirstBase();  // at startup: writes a base with the current data, and adds it to the manifest
   Step CreateIncremental(const char* moment);  // begins a new incremental; `moment` is for the log
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
   Step StartIncremental();      // before a fork: if on, opens a file for the commands after the fork

@@ -188,7 +188,7 @@ RdbReadOptions MakeRdbReadOptions(const Services& services) {
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
   const bool is_any = settings.rdb_version_check == RdbVersionCheck::kRelaxed;
   options.versions = is_any ? RdbReadOptions::Versions::kAll : RdbReadOptions::Versions::kKnown;
-  options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
+  options.progress_interval_bytes = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
   return options;
 }
 

@@ -57,6 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Expect(ReadAll(file, size_t{1} + data[0]) == whole);
   file.content.resize(whole.end);
   whole.status = respite::Status::kEnd;
-  Expect(ReadAll(file, respite::AofReader::kChunk) == whole);
+  Expect(ReadAll(file, respite::AofReader::kChunkBytes) == whole);
   return 0;
 }

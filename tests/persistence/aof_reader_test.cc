@@ -29,7 +29,7 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-Reading ReadAll(File& file, size_t chunk = AofReader::kChunk, uint64_t offset = 0) {
+Reading ReadAll(File& file, size_t chunk = AofReader::kChunkBytes, uint64_t offset = 0) {
   AofReader reader(file, offset, chunk);
   RequestBatch batch;
   Reading reading{};
@@ -48,7 +48,7 @@ Reading ReadAll(File& file, size_t chunk = AofReader::kChunk, uint64_t offset = 
   return reading;
 }
 
-Reading ReadAll(std::string text, size_t chunk = AofReader::kChunk) {
+Reading ReadAll(std::string text, size_t chunk = AofReader::kChunkBytes) {
   MemoryFile file(std::move(text));
   return ReadAll(file, chunk);
 }
@@ -109,7 +109,7 @@ TEST(AofReader, EveryTruncationIsOne) {
   const std::string text = Text(records);
   const std::vector<uint64_t> ends = Ends(records);
   for (size_t size = 0; size <= text.size(); ++size) {
-    for (size_t chunk : {size_t{7}, AofReader::kChunk}) {
+    for (size_t chunk : {size_t{7}, AofReader::kChunkBytes}) {
       const Reading reading = ReadAll(text.substr(0, size), chunk);
       const size_t whole = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), size) - ends.begin()) - 1;
       ASSERT_EQ(reading.status, ends[whole] == size ? Status::kEnd : Status::kTruncated) << size;
@@ -207,7 +207,7 @@ TEST(AofReader, FlippedBitsShow) {
 
 TEST(AofReader, LargeArgumentsAreReadIntoTheirPlace) {
   constexpr size_t kLarge = RequestParser::kMinBigArgumentBytes;
-  const std::string large(3 * AofReader::kChunk, 'L');
+  const std::string large(3 * AofReader::kChunkBytes, 'L');
   const std::string limit(kLarge, 'l');
   std::vector<Words> records{{"SET", "a", large}, {"MSET", "b", large, "c", "small", "d", limit, "e", large}};
   records.push_back({"PING"});
@@ -228,7 +228,7 @@ TEST(AofReader, LargeArgumentsAreReadIntoTheirPlace) {
 }
 
 TEST(AofReader, LargeArgumentsMayBeTruncatedAnywhere) {
-  const std::string large(2 * AofReader::kChunk, 'L');
+  const std::string large(2 * AofReader::kChunkBytes, 'L');
   const std::string before = Text({{"PING"}});
   const std::string text = before + Text({{"SET", "key", large, "EX", large}});
   for (size_t cut = 0; cut < text.size() - before.size(); cut += cut % 8192 < 40 ? 1 : 97) {

@@ -167,12 +167,12 @@ TEST(RdbFile, ReportsItsProgress) {
 
   const EncodingLimits limits;
   KeyspaceSink sink;
-  ASSERT_TRUE(ReadRdb(*file.value(), 0, {.limits = limits, .progress_interval = 50, .batch = 4}, sink).ok());
+  ASSERT_TRUE(ReadRdb(*file.value(), 0, {.limits = limits, .progress_interval_bytes = 50, .batch = 4}, sink).ok());
   EXPECT_EQ(sink.batches, 7u);
   EXPECT_THAT(sink.progress, ElementsAre(testing::Ge(50u), testing::Ge(100u), testing::Ge(150u)));
   KeyspaceSink tired;
   tired.progress_that_fails = 2;
-  const auto end = ReadRdb(*file.value(), 0, {.limits = limits, .progress_interval = 50, .batch = 4}, tired);
+  const auto end = ReadRdb(*file.value(), 0, {.limits = limits, .progress_interval_bytes = 50, .batch = 4}, tired);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().kind, RdbFailure::Kind::kSink);
   EXPECT_EQ(end.error().text, "enough");
@@ -219,7 +219,7 @@ TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
   FaultyFiles files;
   files.Put("a", WrittenRdb(keyspace));
   const auto end = ReadRdb(*files.Open("a", FileSystem::Mode::kRead).value(), 0,
-                           {.limits = limits, .progress_interval = 300'000}, sink);
+                           {.limits = limits, .progress_interval_bytes = 300'000}, sink);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().text, "enough");
   EXPECT_EQ(sink.keyspace[0].Size(), 0u);

@@ -172,7 +172,7 @@ TEST(RdbReceiver, EndsWhenTheSinkStops) {
   KeyspaceSink sink;
   sink.progress_that_fails = 1;
   RdbReadOptions options = Options();
-  options.progress_interval = 100;
+  options.progress_interval_bytes = 100;
   RdbReceiver receiver(options, sink, std::nullopt);
   EXPECT_EQ(receiver.Take(content), ReceiverStatus::kFailed);
   EXPECT_EQ(receiver.TakeFailure().text, "enough");

@@ -61,7 +61,7 @@ class Pieces final : public RequestOutput {
 TEST(RequestText, AnOutputWritesTheSameInPieces) {
   std::string expected = "#TS:1\r\n";
   Pieces pieces;
-  pieces.Text(expected);
+  pieces.Verbatim(expected);
   for (size_t size : {0u, 3u, 65535u, 65536u, 65537u, 1'000'000u, 5u}) {
     for (int i = 0; i < 3; ++i) {
       const std::vector<std::string> words{"SET", std::string(size, 'a'), std::to_string(i)};

@@ -337,7 +337,7 @@ std::string SentinelWorld::AnswerOfSentinel(Member& member, const Words& words) 
   Primary* const primary = member->list().FindPrimaryAt(words[2], std::stoi(words[3]));
   LeaderElection::Vote vote{{}, 0};
   if (primary != nullptr && words[5] != "*") {
-    vote = member->election().VoteFor(*primary, std::stoull(words[4]), words[5]);
+    vote = member->election().VoteForLeader(*primary, std::stoull(words[4]), words[5]);
   }
   const bool is_down = primary != nullptr && primary->is_down && !member->state().is_in_tilt;
   return StrCat("*3\r\n:", is_down ? "1" : "0", "\r\n", BulkText(vote.leader.empty() ? "*" : vote.leader), ":",

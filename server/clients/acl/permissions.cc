@@ -34,7 +34,7 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
 bool HasForbiddenSubscription(const Session& session, const User& user) {
   if (session.subscriptions == nullptr) return false;
   for (const PubSubKind kind : {PubSubKind::kChannel, PubSubKind::kPattern, PubSubKind::kShardChannel}) {
-    for (const PubSubChannel* topic : session.subscriptions->ChannelsOfKind(kind)) {
+    for (const PubSubTopic* topic : session.subscriptions->ChannelsOfKind(kind)) {
       const ChannelUse use = kind == PubSubKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
       if (!user.AllowsChannel(topic->name, use)) return true;
     }

@@ -57,7 +57,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   void CloseSessionsOf(const User& user,  // closes all sessions of this user
                        const Session* running);
   // Closes the sessions of `user` that have a subscription which the user's next permissions forbid. Must be called
-  // before the change: `user` is the present user, and `next` has the next permissions. The session `running` closes
+  // before the change: `user` is the current user, and `next` has the next permissions. The session `running` closes
   // only after its reply.
   void CloseForbiddenSubscribers(const User& user, const User& next,  // closes sessions whose channels `next` forbids
                                  const Session* running);

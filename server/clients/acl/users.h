@@ -52,7 +52,7 @@ class Users {  // owns all ACL users, and finds them by name
   std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user, for ACL SAVE
   // Returns the lines about users for the configuration file. Empty words and words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;  // lines "user NAME RULES" for redis.conf: with quotes where needed
-  struct Replacement {                           // what Load does with the present users, except `default`, which stays
+  struct Replacement {                           // what Load does with the current users, except `default`, which stays
     bool keeps_users;  // true: users named in the file are changed in place; false: all are removed and made again
     std::function<void(const User&)> before_removal;  // called before Load removes a user
     Change before_change;                             // called before Load changes a user that stays

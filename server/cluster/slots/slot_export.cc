@@ -265,7 +265,7 @@ bool SlotExport::EndUnlessOwner() {
 void SlotExport::SendChanges() {
   if (changes_->IsEmpty()) return;
   const std::string text = changes_->Take();
-  sent_since_ack_ += text.size();
+  bytes_since_ack_ += text.size();
   link_->Send(text);
 }
 
@@ -279,13 +279,13 @@ void SlotExport::PauseWritesIfCaughtUp() {
   const size_t little = kLittle << std::min(ack_request_count_, kRoundsAtMost);
   const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
   const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
-  if (has_sent && sent_since_ack_ <= little) return PauseWrites();
-  if (sent_since_ack_ > little) RequestAck();
+  if (has_sent && bytes_since_ack_ <= little) return PauseWrites();
+  if (bytes_since_ack_ > little) RequestAck();
 }
 
 void SlotExport::RequestAck() {
   ++ack_request_count_;
-  sent_since_ack_ = 0;
+  bytes_since_ack_ = 0;
   ack_requested_ms_ = services_.env.real_clock.NowMs();
   SendRequest(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
 }
@@ -303,7 +303,7 @@ void SlotExport::CheckTimeouts() {
   const Settings& settings = services_.env.settings;
   const int64_t now_ms = services_.env.real_clock.NowMs();
   const size_t unsent = link_ == nullptr ? 0 : link_->UnsentBytes();
-  if (unsent < std::exchange(unsent_, unsent)) last_progress_ms_ = now_ms;
+  if (unsent < std::exchange(unsent_bytes_, unsent)) last_progress_ms_ = now_ms;
   const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
   if (most != 0 && BufferedBytes() > most) return Fail("the target is too slow: client-output-buffer-limit replica");
   if (job_->state == State::kPaused && now_ms - entered_ms_ > kLongestPauseMs) {
@@ -360,7 +360,7 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
       });
     });
   }
-  out.Text(eof);
+  out.Verbatim(eof);
   out.Flush();
   return !out.HasFailed();
 }

@@ -60,7 +60,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
   Cluster& cluster() const;             // this server as a cluster node
-  void SetState(SlotJob::State state);  // sets the state of the job
+  void SetState(SlotJob::State state);  // sets the state of the job, and when this state began
   void EndExport(SlotJob::State state,  // ends the export in this state
                  const std::string& message);
   void SendRequest(Request request,  // sends a request to the target, which will answer it
@@ -96,12 +96,12 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   std::optional<SlotChangeCollector> changes_;  // changes to keys of the slots since the fork
   bool pauses_writes_ = false;                  // this export has paused writes of clients
   uint64_t seen_version_ = UINT64_MAX;          // version of the ClusterView at the last EndUnlessOwner
-  size_t sent_since_ack_ = 0;                   // bytes of changes since the last ACK was requested
+  size_t bytes_since_ack_ = 0;                  // bytes of changes since the last ACK was requested
   int ack_request_count_ = 0;                   // how many ACKs were requested so far
   int64_t last_progress_ms_ = 0;  // when the target last replied or read bytes, or had nothing to do (real time)
   int64_t entered_ms_ = 0;        // when the job entered its current state (real time)
   int64_t ack_requested_ms_ = 0;  // when an ACK was last requested (real time)
-  size_t unsent_ = 0;             // unsent bytes of the link at the last CheckTimeouts
+  size_t unsent_bytes_ = 0;       // unsent bytes of the link at the last CheckTimeouts
 };
 
 }  // namespace respite

@@ -121,25 +121,25 @@ SlotImports::Import& SlotImports::ImportOf(const Session& session) {
   return *found;
 }
 
-SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
+SlotImports::Import& SlotImports::TouchImport(const Session& session) {
   Import& import = ImportOf(session);
   import.job->acked_s = NowMs() / 1000;
   if (!import.failure_reason.empty()) throw Broken(import.failure_reason);
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->SetState(State::kFollowing, NowMs()); }
+void SlotImports::EndSnapshot(Session& session) { TouchImport(session).job->SetState(State::kFollowing, NowMs()); }
 
-void SlotImports::Acknowledge(Session& session) { GetHealthyImport(session); }
+void SlotImports::Acknowledge(Session& session) { TouchImport(session); }
 
 void SlotImports::EndChanges(Session& session) {
-  Import& import = GetHealthyImport(session);
+  Import& import = TouchImport(session);
   if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
   import.changes_ended_ms = parts_.services.env.real_clock.NowMs();
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
-  Import& incoming = GetHealthyImport(session);
+  Import& incoming = TouchImport(session);
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
@@ -213,8 +213,9 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. If the import has failed, CleanUpHiddenSlots deletes the keys later. If this node has become a
-// replica, its primary deletes the keys, because the primary also knows of the migration.
+// Ends an import. After a success, the slots become visible. After a failure they stay hidden, and CleanUpHiddenSlots
+// deletes the keys of those that this node does not own. A replica deletes nothing: its primary has the same hidden
+// slots and deletes the keys.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;

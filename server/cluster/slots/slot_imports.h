@@ -57,7 +57,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     std::string name;  // name of the migration: 40 hexadecimal digits
     SlotSet slots;     // the slots that the source gives
   };
-  // From now on, the session may change keys of these slots, and of no others.
+  // From now on, the session may change keys of the offered slots, and of no other slots.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
@@ -94,9 +94,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowMs() const;                                              // Unix time in milliseconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
-  std::shared_ptr<SlotJob> JobOf(const Offer& offer);    // the job of a new import; throws if it must not begin
-  Import& ImportOf(const Session& session);              // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);      // like ImportOf, but also throws if it failed; sets acked_s
+  std::shared_ptr<SlotJob> JobOf(const Offer& offer);  // the job of a new import; throws if it must not begin
+  Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
+  Import& TouchImport(const Session& session);  // sets acked_s of the session's import; throws if none, or failed
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);
@@ -104,7 +104,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns true two node timeouts after the slots were found without a source, so that other nodes could tell who owns
   // them. After an import that failed in this process, returns true immediately.
-  bool HasWaitedForOwners(const std::string& name);  // true: two node timeouts have passed
+  bool HasWaitedForOwners(const std::string& name);  // first: starts the wait; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);      // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas

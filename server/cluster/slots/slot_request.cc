@@ -33,7 +33,7 @@ void SlotRequest::Tick() {
   if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
   if (job_->state == State::kFailed) {
-    // Either this request has failed, or the import itself, which SlotImports notes in the job.
+    // This request has failed (Fail), or SlotImports, which shares the job, has ended the import.
     if (!std::exchange(saw_failure_, true)) changed_ms_ = now_ms;
     if (now_ms - changed_ms_ < kRetryMs) return;
     ++job_->retries;

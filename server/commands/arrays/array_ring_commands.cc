@@ -117,7 +117,8 @@ struct ArSeek {
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, word] = call.args.Take<Bytes, Bytes>();
-    // Accepts kMaxIndex + 1 too, which means that no index is left.
+    // Every uint64 is accepted. The greatest one, kMaxIndex + 1, puts the cursor after the last index, so that ARNEXT
+    // replies null.
     const auto index = ParseUnsigned(word);
     if (!index) throw Refusal{refusals::kBadArrayIndex};
     Edit<Array> array = call.db.Open<Array>(key);

@@ -1,4 +1,4 @@
-// The commands that go through the elements of an array.
+// ARSCAN and AROP, which go through the elements of a range, and ARINFO. (ARGREP is in array_grep_command.cc.)
 #include <algorithm>
 #include <array>
 #include <cmath>

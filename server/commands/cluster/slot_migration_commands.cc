@@ -45,8 +45,8 @@ SlotRange NextRange(Args& args) {
   throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
 
-// Returns the error that names the first range in `former` with which the range `last` overlaps. Requires: there is
-// such a range.
+// Returns the error that names the first range in `former` with which the range `last` overlaps. Requires: `last`
+// overlaps with a range of `former`.
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });

@@ -223,7 +223,7 @@ struct AclGetUser {
   // Returns whether ACL GETUSER shows the rules about databases: the emulated version has such rules, or this selector
   // does not allow all databases.
   static bool ShowsDatabases(const Selector& selector, const DialectTraits& traits) {
-    return traits.users_have_databases || !selector.HasAllDatabases();
+    return traits.users_have_databases || !selector.AllowsAllDatabases();
   }
   static void WriteSelector(Reply& reply, const Selector& selector, const DialectTraits& traits) {
     reply.Bulk("commands");

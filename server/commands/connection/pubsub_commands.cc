@@ -90,7 +90,7 @@ void UnsubscribeFromAll(Call& call, PubSubKind kind) {
   if (!call.session.subscriptions || call.session.subscriptions->Count(kind) == 0) {
     return Confirm(call, word, kind, nullptr);
   }
-  for (const PubSubChannel* topic :
+  for (const PubSubTopic* topic :
        call.session.subscriptions->ChannelsOfKind(kind, call.MayContinueLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;

@@ -38,7 +38,7 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
   }
 
  private:
-  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of such a reply, in bytes
+  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply with repeats, in bytes
 
   const ReplyBuffer& out_;
   size_t start_;  // size of the client's output before the reply

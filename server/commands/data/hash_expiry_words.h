@@ -48,9 +48,9 @@ struct FieldWords {                                    // the arguments of HGETE
   std::optional<FieldTime> time;                       // nullopt: no option gives a time
   int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline until ReadDeadline has read `time`
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
-  // The arguments from the first field to the last argument of the request. In Redis 8.6, options after the fields also
-  // count when the encoding is chosen.
-  std::span<const Bytes> fields_to_end;  // empty: the fields are the last arguments
+  // For HSETEX: all arguments from the first field to the end of the request. Since Redis 8.6, options may follow the
+  // fields, and then also count when the encoding is chosen.
+  std::span<const Bytes> fields_to_end;  // empty: the grammar lets nothing follow the fields (before 8.6)
   void ReadDeadline(const Call& call);   // reads `time` if it was not read yet; throws if it is invalid
 };
 FieldWords TakeHGetExWords(Call& call);  // takes all arguments; throws a Refusal if they are invalid

@@ -65,9 +65,9 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Applies a change that adding an element requires to the stored HyperLogLog. Requires: the kind of the change is not
-// kNone.
-void Apply(KeyEdit& edit, const HllChange& change, HllObservation mark) {
+// Applies `change`, which Hll::Add has computed for `observation`, to the stored HyperLogLog. Throws for kCorrupt.
+// Requires: the kind of the change is not kNone.
+void Apply(KeyEdit& edit, const HllChange& change, HllObservation observation) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:
       return Splice(edit, change);
@@ -79,7 +79,7 @@ void Apply(KeyEdit& edit, const HllChange& change, HllObservation mark) {
     default:
       break;
   }
-  HllSetRegister(GrowToText(edit), mark);
+  HllSetRegister(GrowToText(edit), observation);
 }
 
 struct PfAdd {
@@ -103,15 +103,15 @@ struct PfAdd {
       ++changes;
     }
     for (Bytes element : call.args.Rest()) {
-      const HllObservation mark = HllObserve(element);
+      const HllObservation observation = HllObserve(element);
       const Hll hll = HllOf(*edit);
-      const HllChange change = hll.Add(mark, SparseMaxBytes(call));
+      const HllChange change = hll.Add(observation, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
       const bool alone = call.args.Left() == 1;
       // For several elements, PFADD checks the whole value before its first change. Otherwise PFADD could add some of
       // the elements and then fail because the value is corrupt.
       if (changes == 0 && !alone && !hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
-      Apply(edit, change, mark);
+      Apply(edit, change, observation);
       ++changes;
     }
     if (changes != 0) Finish(edit, changes);
@@ -306,9 +306,9 @@ struct PfSelfTest {
     uint64_t checkpoint = 1;
     for (uint64_t added = 1; added <= kElements; ++added) {
       const uint64_t element = added ^ seed;
-      const HllObservation mark = HllObserve({reinterpret_cast<const char*>(&element), sizeof element});
-      HllAdd(dense, mark, sparse_max_bytes);
-      HllAdd(any, mark, sparse_max_bytes);
+      const HllObservation observation = HllObserve({reinterpret_cast<const char*>(&element), sizeof element});
+      HllAdd(dense, observation, sparse_max_bytes);
+      HllAdd(any, observation, sparse_max_bytes);
       if (added != checkpoint) continue;
       CheckEstimate(added, *Hll::Of(dense)->Count());
       const Hll other = *Hll::Of(any);

@@ -72,7 +72,7 @@ class SetOptionsParser {
     if (options_.condition != SetCondition::kAlways || args_.Left() < 2) return false;
     const ValueCondition::Kind before = options_.comparison.kind;
     if (before != ValueCondition::Kind::kNone && !CombinesComparisons()) return false;
-    const ValueCondition::Kind kind = ParseValueConditionKind(args_);
+    const ValueCondition::Kind kind = TakeValueConditionKind(args_);
     if (kind == ValueCondition::Kind::kNone) return false;
     if (before != ValueCondition::Kind::kNone && before != kind) Fail();
     options_.comparison = {kind, args_.Next()};
@@ -108,7 +108,7 @@ class SetOptionsParser {
 
 }  // namespace
 
-ValueCondition::Kind ParseValueConditionKind(Args& args) {
+ValueCondition::Kind TakeValueConditionKind(Args& args) {
   using Kind = ValueCondition::Kind;
   if (args.TakeToken("IFEQ")) return Kind::kEqual;
   if (args.TakeToken("IFNE")) return Kind::kNotEqual;

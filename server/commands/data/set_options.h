@@ -15,15 +15,14 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
 struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
 
-  // Returns whether the string at the key fulfils the condition. `entry` is null if the key does not exist: then it
-  // differs from any string. If the key exists, throws a Refusal for a digest that has not 16 characters.
-  bool IsFulfilledBy(const Entry* entry) const;  // null: the key does not exist, so it differs from any string
+  // If the key exists, throws a Refusal for a digest that has not 16 characters.
+  bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils the condition; null differs from any string
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 
   Kind kind = Kind::kNone;
   Bytes operand = {};  // the string or the digest to compare with
 };
-ValueCondition::Kind ParseValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
+ValueCondition::Kind TakeValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
 
 std::string DigestText(const Entry& entry);  // the digest of a string: 16 hexadecimal digits of XXH3
 
@@ -41,7 +40,7 @@ struct SetOptions {                                // the options of SET, MSETEX
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time, not a duration
 };
 
-// Functions that parse options. The Parse… functions take all remaining arguments.
+// ParseSetOptions, ParseMSetExOptions and ParseGetExOptions take all remaining arguments.
 SetOptions ParseSetOptions(Call& call);     // [NX|XX] [IFEQ v|IFNE v|…] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 SetOptions ParseMSetExOptions(Call& call);  // [NX|XX] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 bool TakeGetExOption(Args& args, SetOptions& options);  // takes one of the options of GETEX; false: there is none

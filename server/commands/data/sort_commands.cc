@@ -199,8 +199,11 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Returns whether all versions read this text as the same number.
-bool IsDecimal(Bytes text) { return !text.empty() && text.find_first_not_of("-.0123456789") == Bytes::npos; }
+// Returns false for numbers such as 0x10, inf and 1e3, and for texts that are no number: not all versions read these
+// alike.
+bool HasOnlyDecimalCharacters(Bytes text) {
+  return !text.empty() && text.find_first_not_of("-.0123456789") == Bytes::npos;
+}
 
 // Calls visit(Bytes weight) for each element, in the order of the elements. Calls visit(nullopt) if BY finds no weight
 // for an element.
@@ -218,7 +221,7 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   auto add = [&](std::optional<Bytes> weight) {
     const auto number = weight ? SortNumber(*weight) : 0;  // Redis: a missing weight counts as 0
     failed = failed || !number;
-    options.is_portable = options.is_portable && weight && IsDecimal(*weight);
+    options.is_portable = options.is_portable && weight && HasOnlyDecimalCharacters(*weight);
     order.AddNumber(number.value_or(0));
   };
   if (options.by) {

@@ -73,7 +73,7 @@ struct DelEx {
     if (call.db.FindAndCountLookup(key) == nullptr) return call.reply.Integer(0);
     KeyEdit text = call.db.Open(key);
     if (text->Type() != ValueType::kString) throw Refusal{refusals::kConditionNeedsString};
-    ValueCondition condition{ParseValueConditionKind(call.args)};
+    ValueCondition condition{TakeValueConditionKind(call.args)};
     if (condition.kind == ValueCondition::Kind::kNone) throw Refusal{refusals::kInvalidCondition};
     condition.operand = call.args.Next();
     condition.CheckDigest();

@@ -211,7 +211,7 @@ struct SentinelIsMasterDownByAddr {
     const bool is_sound =
         candidate.size() <= kSentinelIdLength && epoch >= 0 && static_cast<uint64_t>(epoch) <= kMaxSentinelEpoch;
     if (primary != nullptr && candidate != "*" && is_sound) {
-      vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
+      vote = sentinel.election().VoteForLeader(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
     }
     call.reply.Array(3);
     call.reply.Integer(is_down ? 1 : 0);
@@ -271,7 +271,7 @@ struct SentinelPendingScripts {
       call.reply.Bulk("flags");
       call.reply.Bulk(job.is_running ? "running" : "scheduled");
       call.reply.Bulk("pid");
-      call.reply.BulkInteger(job.process);
+      call.reply.BulkInteger(job.process_id);
       call.reply.Bulk(job.is_running ? "run-time" : "run-delay");
       call.reply.BulkInteger(job.is_running ? now_ms - job.at_ms : std::max<int64_t>(job.at_ms - now_ms, 0));
       call.reply.Bulk("retry-num");

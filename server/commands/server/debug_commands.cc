@@ -270,7 +270,7 @@ void Populate(Call& call) {
     std::string value = StrCat("value:", i);
     if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
     text.Put(StringContent::Text(value));
-    text.LeaveUnreported();
+    text.DisableChangeCheck();
   }
   call.reply.Ok();
 }

@@ -133,12 +133,12 @@ struct HotKeysGet {
     Write(call, "sample-ratio", options.sample_ratio);
     call.reply.Bulk("selected-slots");
     WriteSlots(call, options.slots);
-    if (has_sample) Write(call, "sampled-commands-selected-slots-us", results.sampled.us);
-    if (has_slots) Write(call, "all-commands-selected-slots-us", results.selected.us);
-    Write(call, "all-commands-all-slots-us", results.all.us);
+    if (has_sample) Write(call, "sampled-commands-selected-slots-us", results.sampled.duration_us);
+    if (has_slots) Write(call, "all-commands-selected-slots-us", results.selected.duration_us);
+    Write(call, "all-commands-all-slots-us", results.all_commands.duration_us);
     if (has_sample) Write(call, "net-bytes-sampled-commands-selected-slots", results.sampled.net_bytes);
     if (has_slots) Write(call, "net-bytes-all-commands-selected-slots", results.selected.net_bytes);
-    Write(call, "net-bytes-all-commands-all-slots", results.all.net_bytes);
+    Write(call, "net-bytes-all-commands-all-slots", results.all_commands.net_bytes);
     Write(call, "collection-start-time-unix-ms", results.started_wall_ms);
     Write(call, "collection-duration-ms", results.duration_ms);
     if (options.by_cpu_time) Write(call, "total-cpu-time-user-ms", results.cpu_user_ms);

@@ -33,7 +33,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool with_coordinates = false;         // WITHCOORD: replies with the coordinates of each place
   std::optional<Bytes> store_key;        // GEORADIUS … STORE or STOREDIST: key for the result; nullopt: not given
   bool stores_distance = false;          // STOREDIST: the stored scores are distances, not geohashes
-  bool has_only_decimal_numbers = true;  // false: centre, radius or box is hexadecimal, so STORE propagates the result
+  bool has_only_decimal_numbers = true;  // false: center, radius or box is hexadecimal, so STORE propagates the result
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // places are sorted by distance
@@ -43,7 +43,7 @@ std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  /
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude; throws a Refusal if they are out of range
 double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 
-// Parses the arguments after the keys. `places` is needed to find the member at the centre of the search. As in Redis,
+// Parses the arguments after the keys. `places` is needed to find the member at the center of the search. As in Redis,
 // it is no error if `places` does not exist.
 GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form,  // parses the arguments after the keys
                        const DialectTraits& traits);

@@ -136,14 +136,14 @@ struct TrimWords {
 uint64_t TrimAndNote(StreamLog& log, const StreamTrim& trim, RemovalRecorder& recorder) {
   if (trim.references == GroupReferences::kKeep) return log.Trim(trim);
   if (trim.references == GroupReferences::kMustBeReleased) {
-    return log.Trim(trim, [&](const StreamId& id) { recorder.Delete(id); });
+    return log.Trim(trim, [&](const StreamId& id) { recorder.NoteDeleted(id); });
   }
   StreamId last;
   const uint64_t removed = log.Trim(trim, [&](const StreamId& id) {
-    recorder.DropReferences(log, id);
+    recorder.NoteReferencesDropped(log, id);
     last = id;
   });
-  if (removed > 0) recorder.Delete(last);  // all entries up to this one were removed
+  if (removed > 0) recorder.NoteDeleted(last);  // all entries up to this one were removed
   return removed;
 }
 

@@ -78,11 +78,11 @@ struct XDelEx {
         continue;
       }
       if (options.references == GroupReferences::kDelete) {
-        recorder.DropReferences(stream->Log(), id);
+        recorder.NoteReferencesDropped(stream->Log(), id);
         dropped_references |= stream->Log().DropReferences(id);
       }
       const bool existed = stream->Log().Delete(id);
-      if (existed) recorder.Delete(id);
+      if (existed) recorder.NoteDeleted(id);
       deleted += existed ? 1 : 0;
       deletions.push_back(existed ? Deletion::kDeleted : Deletion::kAbsent);
     }
@@ -122,17 +122,17 @@ struct XAckDel {
         continue;
       }
       ++acknowledged;
-      recorder.Acknowledge(name, id);
+      recorder.NoteAcknowledged(name, id);
       if (options.references == GroupReferences::kMustBeReleased && stream->Log().IsReferenced(id)) {
         deletions.push_back(Deletion::kReferenced);
         continue;
       }
       if (options.references == GroupReferences::kDelete) {
-        recorder.DropReferences(stream->Log(), id);
+        recorder.NoteReferencesDropped(stream->Log(), id);
         stream->Log().DropReferences(id);
       }
       const bool existed = stream->Log().Delete(id);
-      if (existed) recorder.Delete(id);
+      if (existed) recorder.NoteDeleted(id);
       deleted |= existed;
       deletions.push_back(Deletion::kDeleted);
     }

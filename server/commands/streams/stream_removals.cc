@@ -4,24 +4,24 @@
 
 namespace respite {
 
-void RemovalRecorder::Acknowledge(Bytes group, const StreamId& id) {
+void RemovalRecorder::NoteAcknowledged(Bytes group, const StreamId& id) {
   if (call_.effect.IsRecording()) acknowledged_[std::string(group)].push_back(id);
 }
 
-void RemovalRecorder::DropReferences(const StreamLog& log, const StreamId& id) {
+void RemovalRecorder::NoteReferencesDropped(const StreamLog& log, const StreamId& id) {
   if (!call_.effect.IsRecording()) return;
   for (const auto& [name, group] : log.groups()) {
-    if (group.FindPending(id) != nullptr) Acknowledge(name, id);
+    if (group.FindPending(id) != nullptr) NoteAcknowledged(name, id);
   }
 }
 
-void RemovalRecorder::Delete(const StreamId& id) {
+void RemovalRecorder::NoteDeleted(const StreamId& id) {
   if (call_.effect.IsRecording()) deleted_.push_back(id);
 }
 
 void RemovalRecorder::RecordDeletion() {
   RecordAcknowledged();
-  RecordIds({"XDEL", key_}, deleted_);
+  RecordInBatches({"XDEL", key_}, deleted_);
 }
 
 void RemovalRecorder::RecordTrim(const StreamLog& log) {
@@ -37,7 +37,7 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
     call_.effect.Replace("XTRIM", key_, "MINID", "=", StreamIdText(log.FirstId()).View());
   }
   if (kept == deleted_.end()) return;
-  RecordIds({"XDEL", key_}, {kept, deleted_.end()});
+  RecordInBatches({"XDEL", key_}, {kept, deleted_.end()});
   // XDEL raises the greatest deleted ID of a replica, but a trim does not change it here. So XSETID sets it back. No
   // command can set it to 0-0.
   const StreamId& max_deleted = log.MaxDeletedId();
@@ -47,10 +47,10 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
 }
 
 void RemovalRecorder::RecordAcknowledged() {
-  for (const auto& [group, ids] : acknowledged_) RecordIds({"XACK", key_, group}, ids);
+  for (const auto& [group, ids] : acknowledged_) RecordInBatches({"XACK", key_, group}, ids);
 }
 
-void RemovalRecorder::RecordIds(std::vector<Bytes> begin, std::span<const StreamId> ids) {
+void RemovalRecorder::RecordInBatches(std::vector<Bytes> begin, std::span<const StreamId> ids) {
   constexpr size_t kPerCommand = 1000;
   for (; !ids.empty(); ids = ids.subspan(std::min(kPerCommand, ids.size()))) {
     std::vector<std::string> words(begin.begin(), begin.end());

@@ -18,20 +18,21 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
  public:
   RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}
 
-  void Acknowledge(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
+  void NoteAcknowledged(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
   // Must be called before the references are removed. Cost: O(groups * log n).
-  void DropReferences(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
-  void Delete(const StreamId& id);                                // notes that the entry is removed
+  void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
+  void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
-  // Requires: the trim has removed all entries before the first one that is left. Delete was called for at least one of
-  // them (if there are any), and then for each removed entry after the first one that is left, in the order of the IDs.
+  // Requires: the trim has removed all entries before the first one that is left. NoteDeleted was called for at least
+  // one of them (if there are any), and then for each removed entry after the first one that is left, in the order of
+  // the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
 
  private:
-  void RecordAcknowledged();                // propagates XACK for each group
-  void RecordIds(std::vector<Bytes> begin,  // propagates commands that consist of `begin` and at most 1000 of the IDs
-                 std::span<const StreamId> ids);
+  void RecordAcknowledged();                      // propagates XACK for each group
+  void RecordInBatches(std::vector<Bytes> begin,  // propagates all IDs, in commands of `begin` and up to 1000 IDs each
+                       std::span<const StreamId> ids);
 
   Call& call_;
   const Bytes key_;

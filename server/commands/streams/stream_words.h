@@ -44,8 +44,8 @@ StreamId ParseRangeEnd(Bytes word);    // parses `-`, `+`, an ID or `(ID` (exclu
 
 void WriteEntryElements(Reply& reply, const StreamLog::Walk& entry);  // writes the ID, and [field, value, …]
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);          // writes an entry as [id, [field, value, …]]
-// Writes an array of the entries from the ID `from` to the ID `to`, both included, in this order or in reverse. Writes
-// at most `most` entries, or all of them if `most` is 0.
+// Writes an array of the entries from the ID `from` to the ID `to`, both included. kBackward writes the highest ID
+// first. Writes at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the entries between two IDs
                   const StreamId& from, const StreamId& to, uint64_t most, StreamLog::Order order);
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes entry `id`; false: no live entry

@@ -59,7 +59,7 @@ void RunTask(Call& call, const NodeGroup::Task& task) {
   }
   const auto outcome = group.TakeOutcome(asker);
   if (!outcome) return call.ContinueInNextTurn();
-  if (outcome->trouble) return call.reply.Error("ERR " + *outcome->trouble);
+  if (outcome->error) return call.reply.Error("ERR " + *outcome->error);
   task.clock.kind == ClockMove::Kind::kNext ? ReplyEvent(call.reply, outcome->met) : call.reply.Ok();
 }
 

@@ -106,7 +106,7 @@ void ListSnapshots(Call& call) {
     call.reply.Bulk("keys");
     call.reply.Integer(static_cast<int64_t>(summary.keys));
     call.reply.Bulk("kept");
-    call.reply.Integer(static_cast<int64_t>(summary.kept));
+    call.reply.Integer(static_cast<int64_t>(summary.kept_key_count));
   }
 }
 

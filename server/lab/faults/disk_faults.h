@@ -45,8 +45,8 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
     IoError error = kNoError;  // the error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  // Asks the rules for this kind of operation in turn, until one acts; for each, the operation counts as a match.
-  // Returns the delay or the error of the rule that acts, if any. Thread-safe.
+  // Asks the rules for this kind of operation in turn, until one acts. Counts a match for each rule that was asked.
+  // Returns the delay or the error of the rule that acts; no effect if none acts. Thread-safe.
   DiskEffect TakeEffect(Operation operation);  // counts an operation; returns its delay or error
 
  private:

@@ -64,7 +64,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
   // no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
-  // Requests and replies that the rule delays continue.
+  // Releases the requests and replies that the rule delays: they continue without waiting any longer.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
   // With the same seed, the rules make the same random choices.

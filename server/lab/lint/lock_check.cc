@@ -125,7 +125,7 @@ void LockCheck::CheckForeignUnlock(const LintRequest& request, LintRemarks& rema
     const LintClient& holder = found->second.holder->client;
     if (holder->id == request.client.id || FindUnexpired(parts_, key) == nullptr || HasCompared(request, key)) continue;
     const bool was_holder = std::ranges::any_of(
-        found->second.former, [&](const Holder& former) { return former.client->id == request.client.id; });
+        found->second.former_holders, [&](const Holder& former) { return former.client->id == request.client.id; });
     remarks.push_back({.rule = LintRule::kForeignUnlock,
                        .why = QuotedForRemark(key.key) + " is the lock of " + NameForRemark(holder) +
                               ", and is deleted by another client" + (was_holder ? ", whose own time was over" : "") +
@@ -152,9 +152,9 @@ void LockCheck::CheckExpiredLockWork(const LintRequest& request, LintRemarks& re
 
 void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
   if (lock.holder && lock.holder->client->id == request.client.id) return NoteUse(key, work, lock, remarks);
-  const auto me =
-      std::ranges::find_if(lock.former, [&](const Holder& former) { return former.client->id == request.client.id; });
-  if (me == lock.former.end() || !work.writes || (work.only_adds && !me->HasReadOrSet(key))) return;
+  const auto me = std::ranges::find_if(lock.former_holders,
+                                       [&](const Holder& former) { return former.client->id == request.client.id; });
+  if (me == lock.former_holders.end() || !work.writes || (work.only_adds && !me->HasReadOrSet(key))) return;
   const bool is_shared = me->used.contains(key) || (lock.holder && lock.holder->used.contains(key));
   if (!is_shared) return AddKey(me->written, key);
   const std::string now =
@@ -166,7 +166,7 @@ void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work wo
 
 void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
   lock.holder->Use(key, work.only_adds);
-  for (const Holder& former : lock.former) {
+  for (const Holder& former : lock.former_holders) {
     if (!former.written.contains(key)) continue;
     remarks.push_back({.rule = LintRule::kExpiredLockWork,
                        .why = "its lock was over, and " + NameForRemark(lock.holder->client) +
@@ -199,13 +199,13 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   Lock& lock = locks_[key];
   const uint64_t id = request.client.id;
   if (lock.holder && lock.holder->client->id != id) {
-    lock.former.push_back(std::move(*lock.holder));
-    if (lock.former.size() > kMaxFormer) {
-      RemoveFromLocksOf(lock.former.front().client->id, key);
-      lock.former.pop_front();
+    lock.former_holders.push_back(std::move(*lock.holder));
+    if (lock.former_holders.size() > kMaxFormer) {
+      RemoveFromLocksOf(lock.former_holders.front().client->id, key);
+      lock.former_holders.pop_front();
     }
   }
-  std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; });
+  std::erase_if(lock.former_holders, [id](const Holder& former) { return former.client->id == id; });
   lock.holder = Holder{.client = request.owner};
   ClearIfFull(locks_of_, kMaxClients);
   KeySet& mine = locks_of_[id];
@@ -214,7 +214,7 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
 }
 
 bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
-  return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
+  return lock.former_holders.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
 // If there are kMaxLocks locks, removes those that no client holds any longer. If at least kMaxLocks / 2 are left,
@@ -255,7 +255,7 @@ void LockCheck::End(Locks::iterator lock) {
   std::optional<Holder>& holder = lock->second.holder;
   if (holder) RemoveFromLocksOf(holder->client->id, lock->first);
   holder.reset();
-  if (lock->second.former.empty()) locks_.erase(lock);
+  if (lock->second.former_holders.empty()) locks_.erase(lock);
 }
 
 void LockCheck::Forget(const KeyView& key) {
@@ -282,7 +282,7 @@ void LockCheck::RemoveFromLocksOf(uint64_t client, const KeyName& key) {
 
 void LockCheck::UnlinkAll(const KeyName& key, const Lock& lock) {
   if (lock.holder) RemoveFromLocksOf(lock.holder->client->id, key);
-  for (const Holder& former : lock.former) RemoveFromLocksOf(former.client->id, key);
+  for (const Holder& former : lock.former_holders) RemoveFromLocksOf(former.client->id, key);
 }
 
 void LockCheck::ForgetFormerHolder(const LintRequest& request, const KeyView& key) {
@@ -290,9 +290,9 @@ void LockCheck::ForgetFormerHolder(const LintRequest& request, const KeyView& ke
   if (found == locks_.end()) return;
   Lock& lock = found->second;
   const uint64_t id = request.client.id;
-  if (std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; }) == 0) return;
+  if (std::erase_if(lock.former_holders, [id](const Holder& former) { return former.client->id == id; }) == 0) return;
   RemoveFromLocksOf(id, found->first);
-  if (!lock.holder && lock.former.empty()) locks_.erase(found);
+  if (!lock.holder && lock.former_holders.empty()) locks_.erase(found);
 }
 
 // --- WATCH.

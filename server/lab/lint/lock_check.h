@@ -36,8 +36,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
     bool HasReadOrSet(const KeyView& key) const;  // whether the client read or set the key under the lock
   };
   struct Lock {
-    std::optional<Holder> holder;  // the client that holds the lock; nullopt: none
-    std::deque<Holder> former;     // clients whose lock has expired, and that may still work
+    std::optional<Holder> holder;       // the client that holds the lock; nullopt: none
+    std::deque<Holder> former_holders;  // clients whose lock has expired, and that may still work
   };
   using Locks = KeyMap<Lock>;
   struct Work {      // what a request does with a key: reads, adds or overwrites
@@ -50,7 +50,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // checks the rule foreign-unlock
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // checks the rule expired-lock-work
   // Notes that a holder or former holder of a lock uses this key. Adds a remark if the write of a former holder may
-  // conflict with the work of the present holder.
+  // conflict with the work of the current holder.
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses

@@ -33,7 +33,7 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
 
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // current run of similar requests of each client, by client ID
-  std::map<KeyName, uint64_t> accesses_;              // accesses to each key in the present window of 1000 accesses
+  std::map<KeyName, uint64_t> accesses_;              // accesses to each key in the current window of 1000 accesses
   uint64_t accesses_in_window_ = 0;                   // sum of accesses_; after 1000 accesses a new window begins
 };
 

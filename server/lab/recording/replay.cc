@@ -62,7 +62,7 @@ bool Replay::ClientsMoveClock() const {
 }
 
 std::optional<int64_t> Replay::Continue() {
-  CompareAll();
+  CompareArrived();
   while (outcome_.failure.empty() && next_ < recording_.events.size()) {
     const RecordedEvent& event = recording_.events[next_];
     if (!TryReach(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
@@ -214,7 +214,7 @@ void Replay::CompareAndRemove(uint64_t connection) {
 
 // --- Comparison.
 
-void Replay::CompareAll() {
+void Replay::CompareArrived() {
   std::vector<uint64_t> ended;
   for (auto& [number, peer] : peers_) {
     Compare(*peer, ReplayPeer::Moment::kUnderWay);

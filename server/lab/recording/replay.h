@@ -73,7 +73,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
-  void CompareAll();                            // compares the replies that have arrived
+  void CompareArrived();                        // compares the replies that have arrived
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares one connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);        // shows both replies to the user

@@ -70,7 +70,8 @@ bool AddExtensions(X509* certificate, std::span<const Extension> extensions) {
   return true;
 }
 
-// Makes a key, and a certificate that `issuer` signs. Null: the certificate is self-signed. Returns nullopt on failure.
+// Makes a key, and a certificate that `issuer` signs. If `issuer` is null, the certificate is self-signed. Returns
+// nullopt on failure.
 std::optional<Identity> Issue(const std::string& name, std::span<const Extension> extensions, const Identity* issuer) {
   Identity made{Key(EVP_EC_gen("P-256")), Certificate(X509_new())};
   X509* const certificate = made.certificate.get();

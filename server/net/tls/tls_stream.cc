@@ -158,7 +158,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = ClassifyResult(result, receive_waits_);
       if (filled == 0) return outcome;
-      // If the end or an error followed these bytes, the next call reports it.
+      // If the connection has also ended or failed, the next Receive reports this.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }

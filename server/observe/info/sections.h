@@ -59,7 +59,7 @@ class InfoText {  // builds the text of one INFO section: a title, then lines "n
   InfoText& AddHumanBytes(Bytes name, uint64_t bytes) {  // adds a field such as "name:1.50M"
     return Add(name, HumanBytes(bytes));
   }
-  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for each name (no such figures here)
+  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for figures that this server lacks
     for (Bytes name : names) Add(name, "0");
     return *this;
   }

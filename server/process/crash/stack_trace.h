@@ -17,7 +17,7 @@ void PrepareStackTraces();  // maps the symbol table and sets up the unwinder
 //   /lib/x86_64-linux-gnu/libc.so.6(…+0x65)[0x7f23d9959545]
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context);  // writes one line per active function
 
-// These functions write registers, the top of the stack, and the machine code around the instruction.
+// WriteRegisters, WriteStackTop and WriteMachineCode write the rest of a crash report about the thread.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);    // writes the processor's registers
 void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // writes the words at the stack pointer
 void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // writes the code around the instruction

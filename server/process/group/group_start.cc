@@ -79,7 +79,7 @@ std::optional<std::string> GroupStart::FormCluster() {
 std::optional<std::string> GroupStart::FormSentinelGroup() {
   for (int i = 0; i < plan_.layout().Count(); ++i) FollowPrimary(i);
   if (config_.settings().load.empty()) ShareReplidsOfEmptyNodes();
-  const SentinelGroupPlan sentinels = PlanSentinels();
+  const SentinelGroupPlan sentinels = MakeSentinelPlan();
   for (int i = plan_.layout().Count(); i < plan_.Count(); ++i) {
     if (auto reason = WriteSentinelLines(i, sentinels.LinesOf(static_cast<size_t>(i - plan_.layout().Count()))))
       return reason;
@@ -112,7 +112,7 @@ std::string GroupStart::SentinelMasterName(int primary) {
   return primary == 0 ? kService : kService + (StrCat("-", primary + 1));
 }
 
-SentinelGroupPlan GroupStart::PlanSentinels() {
+SentinelGroupPlan GroupStart::MakeSentinelPlan() {
   SentinelGroupPlan sentinels;
   const Settings& settings = hosted_servers_[0].node->settings();
   sentinels.user = settings.masteruser;

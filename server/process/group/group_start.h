@@ -42,8 +42,8 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
   static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
-  SentinelGroupPlan PlanSentinels();                   // describes the group, from which Sentinel lines are made
-  void FollowPrimary(int node);                        // makes a replica follow its primary; sets masterauth
+  SentinelGroupPlan MakeSentinelPlan();  // addresses, new ids and passwords, for the lines of each sentinel.conf
+  void FollowPrimary(int node);          // makes a replica follow its primary; sets masterauth
   std::optional<std::string> WriteSentinelLines(int sentinel,  // writes the Sentinel's file, and reads it; or an error
                                                 const std::string& lines);
 

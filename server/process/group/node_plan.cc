@@ -96,7 +96,7 @@ std::optional<std::string> NodePlan::MakeFolders() {
   for (int i = 0; i < Count(); ++i) {
     const std::string path = FolderOf(i);
     if (mkdir(path.c_str(), kFolderMode) == 0) {
-      made_.push_back(path);
+      made_folders_.push_back(path);
     } else if (errno != EEXIST) {
       return "Can't create the directory " + path + ": " + std::strerror(errno);
     }
@@ -105,8 +105,8 @@ std::optional<std::string> NodePlan::MakeFolders() {
 }
 
 void NodePlan::RemoveFolders() {
-  for (const std::string& path : made_) rmdir(path.c_str());
-  made_.clear();
+  for (const std::string& path : made_folders_) rmdir(path.c_str());
+  made_folders_.clear();
   RemoveTemporaryFolder();
 }
 

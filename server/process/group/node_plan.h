@@ -36,12 +36,12 @@ class NodePlan {  // the nodes of a process, and the settings of each
   std::string FolderOf(int node) const;                              // absolute path of the directory of this node
 
  private:
-  const Config& config_;           // configuration of the process
-  const NodeLayout layout_;        // number of primaries, and of replicas of each
-  const int sentinel_count_;       // number of Sentinels
-  const bool is_temporary_;        // true: home_ is a new directory, which is removed at the end
-  std::string home_;               // the directory that contains the directories of the nodes
-  std::vector<std::string> made_;  // directories that MakeFolders has created
+  const Config& config_;                   // configuration of the process
+  const NodeLayout layout_;                // number of primaries, and of replicas of each
+  const int sentinel_count_;               // number of Sentinels
+  const bool is_temporary_;                // true: home_ is a new directory, which is removed at the end
+  std::string home_;                       // the directory that contains the directories of the nodes
+  std::vector<std::string> made_folders_;  // directories that MakeFolders has created
 };
 
 }  // namespace respite

@@ -33,7 +33,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // In the next turn, ends the server of `caller` and starts a replacement, to which the caller's connection moves.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: impossible
 
-  // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
+  // Runs `task` in the next turn of the loop. Kill and Revive must be called only within RunLater.
   void RunLater(std::function<void()> task) {  // runs `task` in the next iteration of the event loop
     loop_.loop.Post(nullptr, std::move(task));
   }
@@ -47,7 +47,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
   // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
-  // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
+  // Starts hosted.node in place of `before`, which was killed. If `remains.from` is kAll, loads the data that `before`
+  // still has in memory; otherwise loads the files.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before,  // starts hosted.node after a kill
                                     const DataAfterCrash& remains);
   // Ends the server and starts its replacement. Then moves the client of `connection` to the replacement, and replies.

@@ -45,7 +45,7 @@ TEST(OutputGateTest, AnEndNeverOpens) {
 TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
   OutputGate gate;
   gate.AddHold(0, {.rule_id = 1, .until_ms = 1000}, 0);
-  gate.AddTrickle(4, {.rule_id = 2, .bytes = 10, .per_second = 100}, 0);
+  gate.AddTrickle(4, {.rule_id = 2, .bytes = 10, .bytes_per_second = 100}, 0);
   gate.Advance(1000);
   EXPECT_EQ(gate.SendableBytes(20), 4u);
   EXPECT_EQ(gate.NextDueMs(), 1010);
@@ -57,10 +57,10 @@ TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
 
 TEST(OutputGateTest, HugeTricklesOverflowNothing) {
   OutputGate gate;
-  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .per_second = 1}, 0);
+  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .bytes_per_second = 1}, 0);
   gate.Advance(INT64_MAX / 2);
   EXPECT_TRUE(gate.IsOpen());
-  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
+  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .bytes_per_second = 1'000'000'000}, 5);
   gate.Advance(1005);
   EXPECT_EQ(gate.SendableBytes(size_t{1} << 40), 1'000'000'000u);
 }
@@ -94,7 +94,7 @@ TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
         gate.AddHold(waiting, {.rule_id = 1, .until_ms = until_ms}, now_ms);
         from_ms = std::max(from_ms, until_ms);
       } else if (bytes != 0 && random.Below(3) == 0) {
-        gate.AddTrickle(waiting, {.rule_id = 1, .bytes = bytes, .per_second = 1000}, now_ms);
+        gate.AddTrickle(waiting, {.rule_id = 1, .bytes = bytes, .bytes_per_second = 1000}, now_ms);
       }
       earliest.resize(total += bytes, from_ms);
       waiting += bytes;

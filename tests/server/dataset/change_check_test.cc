@@ -155,7 +155,7 @@ TEST_F(ChangeCheckDeathTest, WhatIsReportedPasses) {
   Handle([](DbView& db) {
     KeyEdit text = db.Open("quiet");
     text.Put(StringContent::Text("x"));
-    text.LeaveUnreported();
+    text.DisableChangeCheck();
   });
   EXPECT_EQ(client_.Run("GET text").Text(), "x");
 }

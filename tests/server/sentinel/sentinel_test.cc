@@ -269,11 +269,11 @@ TEST_F(SentinelTest, ASentinelWithoutAnIdChoosesOneAndKeepsIt) {
 
 TEST_F(SentinelTest, AVoteIsRememberedAcrossARestart) {
   Settle();
-  const auto first = world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody");
+  const auto first = world_[0]->election().VoteForLeader(world_[0].primary(), 7, "somebody");
   EXPECT_EQ(first.leader, "somebody");
   world_[0].Stop();
   world_[0].Start();
-  const auto second = world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody-else");
+  const auto second = world_[0]->election().VoteForLeader(world_[0].primary(), 7, "somebody-else");
   EXPECT_NE(second.leader, "somebody-else");
   EXPECT_EQ(second.epoch, 7u);
 }
@@ -418,10 +418,10 @@ TEST_F(SentinelTest, HelloMessagesPutNoWordsIntoTheFile) {
 TEST_F(SentinelTest, AVoteThatIsNotOnDiskIsNotTold) {
   Settle();
   world_[0].fails_to_save = true;
-  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "");
-  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "");
+  EXPECT_EQ(world_[0]->election().VoteForLeader(world_[0].primary(), 7, "somebody").leader, "");
+  EXPECT_EQ(world_[0]->election().VoteForLeader(world_[0].primary(), 7, "somebody").leader, "");
   world_[0].fails_to_save = false;
-  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "somebody");
+  EXPECT_EQ(world_[0]->election().VoteForLeader(world_[0].primary(), 7, "somebody").leader, "somebody");
 }
 
 // The others have moved to another epoch, for another primary, while this one is being elected for its failover.
@@ -430,7 +430,7 @@ TEST_F(SentinelTest, VotesOfAnotherEpochElectNobody) {
   Primary& primary = world_[0].primary();
   const std::string id = world_[0]->state().id;
   world_[0]->state().current_epoch = 7;
-  EXPECT_EQ(world_[0]->election().VoteFor(primary, 7, id).leader, id);
+  EXPECT_EQ(world_[0]->election().VoteForLeader(primary, 7, id).leader, id);
   world_[0]->state().current_epoch = 8;
   for (const auto& [name, sentinel] : primary.sentinels) {
     sentinel->voted_for = id;
