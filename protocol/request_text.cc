@@ -72,8 +72,8 @@ void RequestOutput::Begin(size_t words) { Head('*', words); }
 
 void RequestOutput::Word(Bytes word) {
   Head('$', word.size());
-  Text(word);
-  Text("\r\n");
+  Verbatim(word);
+  Verbatim("\r\n");
 }
 
 void RequestOutput::Integer(int64_t number) { Word(IntegerText(number)); }
