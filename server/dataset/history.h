@@ -46,6 +46,10 @@ struct History {                           // replication history of the data: i
   int64_t OffsetInElections() const {  // bytes that the primary has, too; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
+  void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server
+    data = Data::kWhole;
+    shared_until = kMaxOffset;
+  }
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
 
   bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so a failover may promote this server

@@ -91,7 +91,10 @@ Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
 }
 
 Handshake::Verdict Handshake::HandleLine(Bytes line) {
-  if (line.empty()) return Verdict::kWait;  // the primary only says that it is alive
+  if (line.empty()) {  // the primary says that it is alive, and after PSYNC that it will send a snapshot later
+    if (HasSentPsync()) NoteHistoryOfPrimary({});
+    return Verdict::kWait;
+  }
   const bool is_error = line.front() == '-';
   const std::string text(line);
   switch (step_) {
@@ -155,9 +158,14 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   if (line.starts_with("-ERR")) {
     parts_.env.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
     parts_.env.log.Notice("Retrying with SYNC...");
+    NoteHistoryOfPrimary({});
     return Verdict::kOldSync;
   }
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
+}
+
+void Handshake::NoteHistoryOfPrimary(Bytes id) {
+  parts_.history.shared_until = id == parts_.history.id ? History::kMaxOffset : 0;
 }
 
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
@@ -169,6 +177,7 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   }
   id_ = id;
   offset_ = offset;
+  NoteHistoryOfPrimary(id);
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;
 }

@@ -18,7 +18,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
-    const History& history;    // replication ID and offset of this server
+    History& history;          // replication ID and offset of this server; gets what PSYNC tells about them
     const Failover& failover;  // tells whether PSYNC must end with the word FAILOVER
   };
   enum class MayContinue : uint8_t { kNo, kYes };  // kYes: PSYNC may ask for a partial resynchronisation
@@ -52,7 +52,9 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
   Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
   Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
-  std::string PsyncRequest() const;                // the PSYNC request as RESP text
+  // Records in History whether the primary has the history of this replica, before the snapshot replaces the data.
+  void NoteHistoryOfPrimary(Bytes id);  // `id`: the replication ID of the primary; empty: not known
+  std::string PsyncRequest() const;     // the PSYNC request as RESP text
 
   const Parts parts_;               // the arguments of the constructor
   const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot

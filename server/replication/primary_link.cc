@@ -206,8 +206,6 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kNext:
       return SendNext();
     case Handshake::Verdict::kWait:
-      // The primary does not continue at once, so a snapshot will follow. It may be of another history.
-      if (handshake_->HasSentPsync()) parts_.services.data.dataset.history.shared_until = 0;
       return;
     case Handshake::Verdict::kContinue:
       return ContinueReplication();
@@ -236,8 +234,7 @@ void PrimaryLink::ContinueReplication() {
   parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.EndIfHandedOver();
   parts_.stream.Begin();
-  history.data = History::Data::kWhole;  // also for an empty server, which may continue a history
-  history.shared_until = History::kMaxOffset;
+  history.Confirm();  // also for an empty server, which may continue a history
   BecomeLinked(history.stream_db);
 }
 
@@ -245,8 +242,6 @@ void PrimaryLink::ContinueReplication() {
 
 void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   parts_.failover.EndIfHandedOver();
-  History& history = parts_.services.data.dataset.history;
-  history.shared_until = id == history.id ? History::kMaxOffset : 0;
   resync_.emplace(Resync::Parts{parts_.services, parts_.replicas, parts_.stream}, id, offset);
   state_ = State::kTransfer;
 }

@@ -176,8 +176,7 @@ void Replication::Promote() {
     services_.env.log.Notice(StrCat("Setting secondary replication ID to ", history.former_id, ", valid up to offset: ",
                                     history.former_end, ". New replication ID is ", history.id));
   }
-  history.data = History::Data::kWhole;
-  history.shared_until = History::kMaxOffset;
+  history.Confirm();
   if (services_.env.settings.appendonly && !services_.storage.aof.IsOn()) services_.storage.aof.TurnBackOn();
   replicas_.CloseAll();
   replicas_.StartBacklogTtl();

@@ -217,8 +217,7 @@ bool Resync::Install() {
   NotifyOfNewData();
   History& history = services.data.dataset.history;
   history.ReplaceWith(id_, offset_);
-  history.data = History::Data::kWhole;
-  history.shared_until = History::kMaxOffset;
+  history.Confirm();
   history.is_shared = true;
   TurnAofBackOn();  // the base of the file names the history
   services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");
