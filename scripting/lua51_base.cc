@@ -190,10 +190,10 @@ int Load(lua_State* lua) {
 // Collects all garbage, in steps between which the script can be ended. The first cycle may have begun before, so that
 // it does not find what has become garbage since then.
 void CollectAll(lua_State* lua) {
-  constexpr int kKilobytesPerStep = 4096;
+  constexpr int kSmallestStep = 0;  // a larger step also does the work that has accumulated since the last one
   WorkCounter work(lua);
   for (int cycles = 0; cycles < 2;) {
-    cycles += lua_gc(lua, LUA_GCSTEP, kKilobytesPerStep);
+    cycles += lua_gc(lua, LUA_GCSTEP, kSmallestStep);
     work.Poll();
   }
 }
