@@ -165,8 +165,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // Does not produce the text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length in bytes of the text of a string; for an integer, of its decimal text
 
-  // If the result is false, nothing has changed, and the caller must create a new entry. Never changes key, deadline or
-  // access data.
+  // Returns false, and changes nothing, if the caller must create a new entry. Never changes key, deadline or access
+  // data.
   bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
   // If TryGrow returns true, OBJECT ENCODING shows "raw" for the string, never "embstr". Returns false if the string is

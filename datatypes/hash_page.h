@@ -90,7 +90,7 @@ struct alignas(64) HashPage {             // part of a HashIndex: a header of on
 };
 
 // HashPageRef holds the address of a page and the number of its buckets in one word. The address is a multiple of 64,
-// so six bits are left for the number. So a search knows the home bucket without reading the header of the page.
+// which leaves six bits for the number. So a search knows the home bucket without reading the header of the page.
 // HashPageRef does not own the page.
 template <class Slot>
 class HashPageRef {  // a pointer to a page that also contains the number of its buckets

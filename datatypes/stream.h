@@ -185,9 +185,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // The number is known for the last ID and, if no live entry is left, for every ID below it. It is also known for an
-  // ID up to the first live entry, unless XDEL has removed an entry after the first live one (kValkey81: or after
-  // `id`). 0 if nothing was ever added.
+  // The number is known for the last ID. If no live entry is left, it is known for every ID below the last ID, too. It
+  // is also known for an ID up to the first live entry, unless XDEL has removed an entry after the first live one
+  // (kValkey81: or after `id`). The number is 0 if nothing was ever added.
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Deletions can make the number unknown.
@@ -224,7 +224,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  // Returns true if entries are left and all of them are below `id`.
+  // After XSETID has lowered the last ID, blocks of deleted entries at the end may have IDs from `id` on. Frees these
+  // blocks. Returns true if stored entries (live or deleted) are left, and all of them are below `id`.
   bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: entries below `id` stay
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it

@@ -50,7 +50,7 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
   virtual Result<Done> OnModuleValue(Bytes module);  // called for a module's value; default: refuses the RDB
-  // Reading has not failed: the RDB was read to its end.
+  // Called at the end of the RDB. Reading has not failed.
   virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but is 0 in the RDB
   // `offset` is the position in the file. The call may happen in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval_bytes` bytes

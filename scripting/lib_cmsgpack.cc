@@ -120,8 +120,8 @@ class MessagePacker {
   }
 
   void AppendFloating(double number) {
-    // Converting a number beyond the range of float is undefined behaviour, except for infinities, which convert
-    // exactly.
+    // Checks the range before the conversion to float, which is undefined behaviour for a number beyond the range.
+    // Infinities convert exactly.
     const bool in_range = std::isinf(number) || std::fabs(number) <= std::numeric_limits<float>::max();
     if (in_range && static_cast<double>(static_cast<float>(number)) == number) {
       return AppendTagged(kFloat32, std::bit_cast<uint32_t>(static_cast<float>(number)));
