@@ -24,7 +24,7 @@ struct ReplyPart {  // one part of a reply: a header, number or text
   double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
 
-class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which scripts get
+class BinaryReplyReader {  // reads a reply in binary form (not RESP), as scripts get it: ReplyForm::kBinary
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}

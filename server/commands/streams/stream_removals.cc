@@ -38,8 +38,8 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
   }
   if (kept == deleted_.end()) return;
   RecordInBatches({"XDEL", key_}, {kept, deleted_.end()});
-  // XDEL raises the greatest deleted ID of a replica, but a trim does not change it here. So XSETID sets it back. No
-  // command can set it to 0-0.
+  // Sets the greatest deleted ID of replicas back with XSETID. XDEL has raised it there, whereas the trim has not
+  // changed it here. (No command can set it to 0-0.)
   const StreamId& max_deleted = log.MaxDeletedId();
   if (max_deleted.IsZero() || max_deleted > deleted_.back()) return;
   call_.effect.Replace("XSETID", key_, StreamIdText(log.LastId()).View(), "ENTRIESADDED",
