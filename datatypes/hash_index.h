@@ -278,7 +278,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   uint32_t PositionOfCell(const Cell& cell) const {  // where on its page a slot belongs: nine hash bits
     if constexpr (Cell::kHasHint) return HashTrace{0, cell.Hint()}.Position();
-    return HashTrace::PositionOf(Hash(SlotKey(cell.Get())));
+    return HashTrace::HomePositionOf(Hash(SlotKey(cell.Get())));
   }
 
   Cell* FindInPage(Bytes key, uint64_t hash) const {  // the cell with this key; null: not in the page of `hash`

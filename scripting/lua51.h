@@ -92,12 +92,12 @@ void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, an
 
 int Format(lua_State* lua);  // implements string.format
 
-// Each function adds one library: OpenBase to the table of globals, the others as a global table.
-void OpenBase(lua_State* lua);       // adds pcall, tonumber … to the globals
-void OpenCoroutine(lua_State* lua);  // adds the global table `coroutine`
-void OpenString(lua_State* lua);     // adds the global table `string`
-void OpenTable(lua_State* lua);      // adds the global table `table`
-void OpenMath(lua_State* lua);       // adds the global table `math`
+// Each function adds one library: AddBaseLibrary to the table of globals, the others as a global table.
+void AddBaseLibrary(lua_State* lua);       // adds pcall, tonumber … to the globals
+void AddCoroutineLibrary(lua_State* lua);  // adds the global table `coroutine`
+void AddStringLibrary(lua_State* lua);     // adds the global table `string`
+void AddTableLibrary(lua_State* lua);      // adds the global table `table`
+void AddMathLibrary(lua_State* lua);       // adds the global table `math`
 
 }  // namespace lua51
 

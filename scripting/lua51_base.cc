@@ -297,7 +297,7 @@ constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},
 
 }  // namespace
 
-void OpenBase(lua_State* lua) {
+void AddBaseLibrary(lua_State* lua) {
   luaopen_base(lua);
   for (const char* name : kHiddenNames) {
     lua_pushnil(lua);

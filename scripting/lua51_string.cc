@@ -346,7 +346,7 @@ constexpr luaL_Reg kStringFunctions[] = {{"byte", Byte},
 
 }  // namespace
 
-void OpenString(lua_State* lua) {
+void AddStringLibrary(lua_State* lua) {
   luaL_newlib(lua, kStringFunctions);
   lua_pushliteral(lua, "");
   lua_createtable(lua, 0, 1);

@@ -278,7 +278,7 @@ constexpr luaL_Reg kTableFunctions[] = {
 
 }  // namespace
 
-void OpenTable(lua_State* lua) {
+void AddTableLibrary(lua_State* lua) {
   luaL_newlib(lua, kTableFunctions);
   lua_setglobal(lua, "table");
 }

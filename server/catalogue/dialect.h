@@ -174,8 +174,8 @@ struct Dialect {                                    // a version of Redis or Val
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
   // Returns true if the emulated version is `removed_in` or later, so that the feature is gone. Without emulation, or
   // if `removed_in` is empty, nothing is removed.
-  bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
-    return version && !until.IsEmpty() && until.IsIn(*version);
+  bool HasRemoved(const VersionMark& removed_in) const {  // true: the emulated version no longer has the feature
+    return version && !removed_in.IsEmpty() && removed_in.IsIn(*version);
   }
   // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
   // member `revived` are not deprecated. Without emulation the version is Redis 7.2.

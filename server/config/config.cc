@@ -237,7 +237,7 @@ std::optional<StartupError> Config::ReadSentinelLines() {
   return std::nullopt;
 }
 
-std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
+std::unique_ptr<Config> Config::CopyForServerIn(Folder& folder) const {
   auto copy = std::make_unique<Config>(folder);
   const std::string dir = copy->settings_.dir;
   copy->settings_ = settings_;
