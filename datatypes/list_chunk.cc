@@ -160,8 +160,7 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// For a sealed chunk, PrefetchFront does nothing, because the data directly follows the header that PrefetchBlock
-// fetches.
+// Does nothing for a sealed chunk: its data directly follows the header that PrefetchBlock fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths_offset) - 1);

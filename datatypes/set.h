@@ -109,8 +109,8 @@ class Set : public Collection {  // gives access to the set of one key
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // When Pop removes almost all members, Pop takes out the members that stay, and makes a new set of them, as Redis
-  // does. The caller owns the members that TakeRandomMembers returns. Requires: the set is a table.
+  // Used by Pop if almost all members must be removed: Pop takes out the members that stay, and makes a new set of
+  // them, as Redis does. The caller owns the returned members. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
   void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table
 };

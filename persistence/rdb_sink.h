@@ -40,8 +40,8 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db,  // called with some keys, which the sink takes over
                                  std::span<RdbEntry> entries) = 0;
-  // Some old servers wrote collections without elements. The reader skips such a key, and does not pass it to
-  // OnEntries.
+  // The reader skips a key whose collection has no elements, and does not pass the key to OnEntries. Some old servers
+  // wrote such keys.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection, whose key is skipped
   virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,

@@ -195,8 +195,8 @@ void ScriptEngine::Check(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// After a script has been ended, makes Lua call the hook at every line and instruction, so that the error handlers of
-// the script also end.
+// Returns true if the script has been ended. In this case also makes Lua call the hook at every line and instruction,
+// so that the error handlers of the script end, too.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -432,9 +432,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // With the argument 0, LUA_GCSTEP runs one step in any case. With another number Lua may run none, because Lua adds
-  // the number to its GC debt. This debt is not kept up to date while the collector is stopped. Freed memory, such as
-  // the buffer for a long source, reduces the debt.
+  // Passes 0 to LUA_GCSTEP, which then always runs one step. With another number Lua may run none, because Lua adds the
+  // number to its GC debt. This debt is not kept up to date while the collector is stopped, and freed memory (such as
+  // the buffer for a long source) reduces it.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

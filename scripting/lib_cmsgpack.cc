@@ -335,8 +335,8 @@ class MessageUnpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // In Redis, each array that is being read takes one more stack slot than here. These slots are counted here too, so
-  // that the maximum depth is the same as in Redis.
+  // Makes room for `count` values, and counts one more stack slot for each array that is being read. Redis needs this
+  // slot, so the maximum depth is the same as in Redis.
   void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;

@@ -130,7 +130,7 @@ class Adapter {
     Keep(3);
   }
 
-  // If a long bracket such as [==[ opens at the current place, returns its size. Otherwise returns 0.
+  // Returns the size of the long bracket, such as [==[, that opens at the current place. Returns 0 if none opens there.
   size_t LongBracket() const {
     size_t size = 1;
     while (At(size) == '=') size++;

@@ -27,8 +27,8 @@ void RemovalRecorder::RecordDeletion() {
 void RemovalRecorder::RecordTrim(const StreamLog& log) {
   if (!call_.effect.IsRecording() || deleted_.empty()) return;
   RecordAcknowledged();
-  // With ACKED, an entry that stays may precede removed entries. XTRIM propagates the removals before the first entry
-  // that is left, and XDEL those after it.
+  // Propagates the removals before the first entry that is left as XTRIM, and those after it as XDEL. (With ACKED, an
+  // entry that stays may precede removed entries.)
   const bool is_empty = log.Length() == 0;
   const auto kept = is_empty ? deleted_.end() : std::ranges::lower_bound(deleted_, log.FirstId());
   if (is_empty) {
