@@ -107,7 +107,7 @@ struct Malformed {
 
 class RegularExpressionParser {
  public:
-  // The sets of the expression are appended to `sets`.
+  // Appends the sets of the expression to `sets`.
   RegularExpressionParser(Bytes pattern, CaseMode mode, std::vector<ByteSet>& sets)
       : rest_(pattern), ignores_case_(mode == CaseMode::kIgnore), sets_(sets) {}
 

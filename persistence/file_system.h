@@ -35,7 +35,7 @@ class File {  // an open file, as an interface; the destructor closes it
  public:
   virtual ~File() = default;
 
-  // Returns an error, and how many bytes (IoProgress::bytes) were written before it.
+  // Returns how many bytes were written (IoProgress::bytes), and the error that ended the writing, if any.
   virtual IoProgress Write(Bytes data) = 0;   // appends all of the data, unless an error occurs
   virtual IoProgress ReadAt(uint64_t offset,  // fills `into`; reads less at the end of the file or on an error
                             std::span<char> into) = 0;

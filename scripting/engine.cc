@@ -341,8 +341,8 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   return Finish(status, invocation.name, reply);
 }
 
-// Undoes setfenv for the function that has run, because its next caller may be another client. Otherwise the script
-// would also keep the memory of the environment. Requires: the environment is at the bottom of Lua's stack.
+// Undoes setfenv for the function that has run, because its next caller may be another client, and the environment
+// would take memory until then. Requires: the environment is at the bottom of Lua's stack.
 void ScriptEngine::RestoreEnvironment(Function function) {
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   lua_pushvalue(lua_, 1);

@@ -177,7 +177,7 @@ class Sorter {
     lua_rawseti(lua_, 1, upper);
   }
 
-  // Returns the work of comparing two texts, as steps for WorkCounter. The texts may share a long prefix.
+  // Returns the work of comparing two texts, as steps for WorkCounter, because the texts may share a long prefix.
   size_t WorkOfTexts(int left, int right) const {
     constexpr size_t kBytesPerStep = 64;
     return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;

@@ -108,8 +108,8 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
   LegacyKeys legacy;
   int previous_last = 0;
   for (const KeySpec& spec : specs) {
-    // As in Redis, several key specs are merged to one range only if their keys are consecutive and have step 1. A
-    // single spec may have any step.
+    // COMMAND INFO can show only one range of keys. As in Redis, several key specs are merged to one range only if
+    // their keys are consecutive and have step 1. A single spec may have any step.
     const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
     if (!IsPlainRange(spec) || !joins) {
       legacy.movable = true;

@@ -182,7 +182,7 @@ struct ArOp {
 // ---------------------------------------------------------------------------------------------------------------------
 // ARINFO
 
-// As a slice (a piece of an array in Redis), the reply counts each range of 4096 indexes that has elements, because
+// The reply counts as a slice (in Redis, a piece of an array) each range of 4096 indexes that has elements, because
 // this server stores arrays differently. A slice with more than 10 elements counts as dense.
 struct ArInfo {
   static constexpr CommandSpec spec = {.syntax = "ARINFO key [FULL]",

@@ -449,7 +449,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // As in Redis, if the string grew, a write counts as a change even if it leaves the field as it was.
+    // Counts a write as a change, even if it leaves its field as it was, if the string grew. So does Redis.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

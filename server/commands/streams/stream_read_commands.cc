@@ -320,9 +320,10 @@ struct ClaimedEntry {
   uint64_t deliveries;  // before this one
 };
 
-// What one stream contributes to the reply of XREADGROUP. For the ID `>`: `claimed` (pending entries, CLAIM), and then
-// `count` new entries from `first_new` on. For any other ID: `history`, the consumer's own pending entries, some of
-// which may be deleted. `first_new` stays valid until the reply is written, because no entry moves in memory before.
+// What one stream contributes to the reply of XREADGROUP. If the ID is `>`: first the pending entries in `claimed`
+// (option CLAIM), then `count` new entries from `first_new` on. If the ID is any other: the consumer's own pending
+// entries in `history`, some of which may be deleted. `first_new` stays valid until the reply is written, because no
+// entry moves in memory before.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new = {};
