@@ -55,7 +55,7 @@ Number LoadBig(const char* from) {  // reads sizeof(Number) bytes as a big-endia
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
-// Callers of StoreLittle and StoreBig must name the type, which says how many bytes are stored:
+// StoreLittle and StoreBig require that the caller names the type, which says how many bytes are stored:
 // StoreLittle<uint32_t>(to, size).
 template <class Number>
 void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a number in little-endian byte order
@@ -67,7 +67,7 @@ void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a numb
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 
-// Uses two or three loads that overlap, because a loop over the bytes would be slower.
+// Reads the bytes with two or three loads that overlap, because a loop over the bytes would be slower.
 inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads `bytes` (0 to 8) bytes as a little-endian number
   if (bytes >= 4) {
     const uint64_t high = LoadLittle<uint32_t>(from + bytes - 4);
@@ -95,7 +95,8 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads `bytes` (0 t
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// If the results for two texts differ, the results compare as the texts do.
+// The results compare as the texts do, if the texts differ in their first 8 bytes. (A missing byte and a zero byte
+// count as equal.)
 inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number; missing bytes count as 0
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }

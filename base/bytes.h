@@ -52,7 +52,8 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words o
 // Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or bytes outside printable
 // ASCII. (An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
 std::string QuotedIfNeeded(Bytes word);  // the word; in quotes unless it is plain text that SplitQuoted keeps
-// JoinQuoted returns a line that SplitQuoted splits into these words again.
+// JoinQuoted puts words into one line, and quotes them where necessary. SplitQuoted splits the line into these words
+// again.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does
   std::string text;
@@ -63,7 +64,7 @@ std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes
   return text;
 }
 
-// The views point into `text`. A part may be empty.
+// Returns views of `text`. A part between two adjacent separators is empty.
 std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between separators, as views; at least one part
 
 // FreeIfLarge is for a text or vector that is kept for reuse. A container that is not large keeps its elements. (The

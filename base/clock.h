@@ -18,10 +18,10 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
 
   virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
-  // The caller already has a reading of RealClock, so the conversion needs no system call.
+  // Makes no system call, because the caller already has the reading of RealClock.
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
   // Returns kNever if the clock stands still before `monotonic_us`, or if `monotonic_us` is too far away. If
-  // `monotonic_us` has passed, returns a real time that has passed.
+  // `monotonic_us` has passed already, returns a real time that has passed, too.
   virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the real time when MonotonicUs() reaches this
   static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 

@@ -54,9 +54,9 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// When `bits` bits of data follow 16 bytes, each half of the 16 bytes is multiplied by one of these factors. The
+// The factors by which the two halves of 16 bytes are multiplied if `bits` bits of data follow the 16 bytes. The
 // factors differ because the first half has weight x^64 relative to the second half. Both exponents are lower by one
-// than these weights, because the product of two reflected numbers is one bit too low.
+// than these weights: the product of two reflected numbers is one bit too low.
 struct Shift {
   uint64_t first;
   uint64_t second;

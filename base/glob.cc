@@ -84,19 +84,18 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// As in Redis, a pattern with more than kMaxStars groups of stars counts as abuse and matches nothing. Adjacent stars
-// are one group; a group at the end does not count.
+// The maximum number of groups of adjacent stars in a pattern; a group at the end does not count. As in Redis, a
+// pattern with more groups counts as abuse and matches nothing.
 constexpr int kMaxStars = 1000;
 
 }  // namespace
 
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
-// GlobMatch: on a mismatch, only the last star is tried with more text. Suppose that the part after the last star fits
-// nowhere in the rest of the text. Then an earlier star need not take more text, because even less text remains for the
-// last part.
+// GlobMatch: on a mismatch, only the last star is tried with more text. Earlier stars need no retry, because a longer
+// match there would leave less text for the part after the last star.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
-  // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * are exceptions: GlobFilter.)
+  // As in Redis, even the pattern * does not match the empty text. (KEYS * and SCAN MATCH * do: see GlobFilter.)
   if (text.empty()) return pattern.empty();
   const ElementMatcher matcher(pattern, mode);
   size_t p = 0;
@@ -254,8 +253,9 @@ class Glob::Search {
     text_.remove_suffix(part.size);
     return true;
   }
-  // Removes from text_ everything up to the end of the first place where the part fits. A later place would only leave
-  // less text. Returns false if the part fits nowhere, or if the search has made kMaxSteps comparisons.
+  // Finds the first place in text_ where the part fits, and removes everything up to the end of this place. (A later
+  // place would only leave less text.) Returns false if the part fits nowhere, or if the search has made kMaxSteps
+  // comparisons.
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {

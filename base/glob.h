@@ -26,15 +26,15 @@ bool GlobMatch(Bytes pattern, Bytes text,  // true: the pattern matches the whol
                CaseMode mode = CaseMode::kSensitive);
 
 // Use a Glob to match many texts, or for patterns of untrusted clients. The cost of matching a set such as [abc] does
-// not depend on its length. If case matters, the search for plain bytes between stars takes linear time. Cost of
-// construction: O(|pattern|).
+// not depend on its length. A case-sensitive Glob searches the plain bytes between stars with memmem, in linear time.
+// Cost of construction: O(|pattern|).
 class Glob {  // a glob pattern, compiled for matching many texts
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
   // Returns the result of GlobMatch, with one exception: a search of more than 16 million comparisons counts as abuse,
-  // and as no match. (If case matters, the search for plain bytes between stars does not count.) Cost: if case matters,
-  // O(|pattern| + |text|) for plain bytes and stars; otherwise at worst O(|part between stars| * |text|).
+  // and returns false. (A case-sensitive search for plain bytes between stars does not count.) Cost: for plain bytes
+  // and stars, O(|pattern| + |text|) if case-sensitive; otherwise at worst O(|part between stars| * |text|).
   bool Matches(Bytes text) const;  // true: the pattern matches the text; false also if that takes millions of steps
 
  private:

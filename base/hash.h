@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// No client can learn the key. Do not seed a random number generator with the key, because clients can compute the seed
-// from the generator's output.
+// The key must stay secret. Do not use the key as the seed of a random number generator, because clients can compute
+// the seed from the generator's output.
 struct HashKey {  // the secret key of the hash function SipHash: 128 bits
   uint64_t low = 0;
   uint64_t high = 0;

@@ -26,8 +26,8 @@ class LatencyHistogram {  // counts how long the calls of one command took
   // pass over the allocated buckets.
   uint64_t ValueAtPercentile(double percentile) const;  // this % of calls took at most the returned ns; 0: no calls
 
-  // Each pair is an upper bound in µs, and the number of calls that took at most this long. A bound that adds no calls
-  // is left out. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, a bound is the end of the bucket that
+  // Returns pairs: an upper bound in µs, and the number of calls that took at most this long. Leaves out a bound that
+  // adds no calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, a bound is the end of the bucket that
   // begins at 1024 ns times a power of two. The pair shows the bound in whole microseconds.)
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (bound in µs, number of calls within)
 

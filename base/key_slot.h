@@ -56,8 +56,8 @@ constexpr uint16_t Crc16(Bytes data) {
   return crc;
 }
 
-// The hash slot depends only on this part of the key: the text between the first '{' and the next '}'. The part is the
-// whole key if there is no such pair of braces, or if nothing is between them.
+// Returns the part of the key that determines its hash slot: the text between the first '{' and the next '}'. Returns
+// the whole key if there is no such pair of braces, or if nothing is between them.
 constexpr Bytes HashTag(Bytes key) {  // the hashed part of a key: between its first { and the next }, or all
   const size_t open = key.find('{');
   if (open == Bytes::npos) return key;
@@ -70,8 +70,8 @@ constexpr int KeySlot(Bytes key) {  // the hash slot of a key, 0 to 16383
   return Crc16(HashTag(key)) & (kSlotCount - 1);
 }
 
-// All matching keys have one slot if the pattern has no special characters (* ? [ \), or no special character up to the
-// end of its hash tag.
+// Returns the slot if the pattern has no special character (* ? [ \), or if its hash tag ends before the first of
+// these. All keys that match then have this slot.
 constexpr std::optional<int> PatternSlot(Bytes pattern) {  // slot of all keys that match; nullopt: maybe several slots
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();

@@ -58,18 +58,18 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
-  // The rate is measured over 20 ms (kMinMeasureUs), then, from the same start, over 40 ms, 80 ms and so on: each
-  // result is more exact. Once a measurement has covered kNewStartUs, each further one starts again and covers
-  // kNewStartUs.
+  // The rate of the tick counter is measured over 20 ms (kMinMeasureUs), then, from the same start, over 40 ms, 80 ms
+  // and so on. Each result is more exact. Once a measurement has covered kNewStartUs, each later measurement has its
+  // own start and covers kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
-  // If the counter advances by more than this while the RealClock is read once, the thread was interrupted. Then the
-  // two readings do not show the same moment.
+  // A larger advance of the counter during one reading of the RealClock means that the thread was interrupted. The two
+  // readings then do not show the same moment.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
-  // If the rate changes by more than this, the thread now reads the counter of another processor, or the RealClock
+  // A larger change of the rate means that the thread now reads the counter of another processor, or that the RealClock
   // stood still while the machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
 
@@ -86,7 +86,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   int64_t began_us_ = 0;            // when the lap began (real time)
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs
   double ticks_per_us_ = 0;         // the measured rate of the tick counter; 0: unknown
-  uint64_t max_lap_ticks_ = 0;      // how many ticks a lap may last; 0: the rate is unknown, so NowUs reads the clock
+  uint64_t max_lap_ticks_ = 0;      // from this many ticks on, NowUs reads the clock and begins a lap; 0: rate unknown
   uint64_t us_per_tick_ = 0;        // microseconds per tick, as a fixed-point number with kFractionBits fraction bits
   std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
   int64_t measure_at_us_ = INT64_MIN;  // when the tick rate will be measured next (real time)

@@ -290,7 +290,7 @@ void Logger::EnableSyslog(std::string ident, int facility) {
 
 void Logger::Log(LogLevel level, std::string_view text) {
   if (!IsLevelEnabled(level)) return;
-  // The text may contain an error of a script or of another server, which can be very long.
+  // Cuts a long text. The text may contain an error of a script or of another server, which can be very long.
   constexpr size_t kMaxTextBytes = 16 * 1024;
   std::string cut;
   if (text.size() > kMaxTextBytes) {

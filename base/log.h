@@ -1,11 +1,11 @@
 // The server's log: to standard output or a file, and optionally to syslog.
 //
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
-//   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
+//   pid ^ ^ role local time ^ mark of the level: . debug, - verbose, * notice, # warning
 //
-// Each call of Log writes one line. Texts contain parts that clients, scripts and other servers chose. So control
-// characters are written as escapes such as "\n" or "\x1b", or as spaces (kLogfmt). So no such part can begin a line or
-// send commands to a terminal. Tabs (except in kJson) and UTF-8 are written unchanged.
+// Each call of Log writes one line. A text may contain parts that clients, scripts and other servers chose. Such a part
+// can neither begin a line nor send commands to a terminal: control characters are written as escapes such as "\n" or
+// "\x1b", or as spaces (kLogfmt). Tabs (except in kJson) and UTF-8 are written unchanged.
 //
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
 // next line that can be written, the log reports how many lines were lost. Each line is a single write(2); nothing is
@@ -39,8 +39,8 @@ enum class LogFormat : uint8_t { kLegacy, kLogfmt, kJson };
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 
 // Any thread and any forked child may log, and may change level, formats and role. Call the other setters only while no
-// other thread logs. Requires: the process ignores SIGPIPE. Otherwise the end of the reader of standard output would
-// kill the process.
+// other thread logs. Requires: the process ignores SIGPIPE. Otherwise the process would be killed when the reader of
+// its standard output ends.
 class Logger {  // writes the server's log, to a file or standard output
  public:
   // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output, and the role is C

@@ -14,8 +14,8 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// With a sanitizer, the functions of <sanitizer/allocator_interface.h> tell how much memory is used. mallinfo does not
-// count that memory, because a sanitizer has its own allocator.
+// <sanitizer/allocator_interface.h> tells how much memory a program with a sanitizer uses. mallinfo does not count this
+// memory, because a sanitizer has its own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif

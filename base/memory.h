@@ -46,7 +46,8 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
   int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
  private:
-  // Without jemalloc, allocated_ is only a mark of the thread that reports for the whole process.
+  // Without jemalloc, the member is null, except in the thread that reports for the whole process: there it points to
+  // any number.
   const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
   const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
 };
@@ -75,13 +76,13 @@ std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if the
 
 inline void Prefetch(const void* address) {  // starts to load the cache line at `address`, which will be read soon
   __builtin_prefetch(address);
-  // g++ 12 treats a function that only prefetches as pure, and drops calls of such a function. This empty assembler
-  // statement prevents this, and costs nothing.
+  // g++ 12 treats a function that only prefetches as pure, and would drop the calls of Prefetch. This empty assembler
+  // statement keeps the calls, and costs nothing.
   asm volatile("" : : "r"(address));
 }
 
-// The standard library never frees the buckets of a hash map, and clients can fill some maps. Call ShrinkSparse after
-// an erase. All iterators become invalid. Cost: O(1) amortised.
+// Frees unused buckets of a hash map that clients can fill, because the standard library never frees buckets. Call
+// ShrinkSparse after an erase. Makes all iterators invalid. Cost: O(1) amortised.
 template <class Map>
 void ShrinkSparse(Map& map) {  // frees buckets if a map has over 128, and under an eighth as many elements
   constexpr size_t kKeptBuckets = 128;

@@ -53,7 +53,7 @@ std::optional<long double> ParseLongDouble(Bytes text);  // reads a more exact f
 // 0.000012, 1234567890.5, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
 std::string DoubleText(double value);  // prints a score or a RESP3 double
 
-// As in Redis, DEBUG DIGEST computes its digests from scores in this form.
+// Prints a score as DEBUG DIGEST needs it: Redis computes the digests from scores in this form.
 std::string ShortDoubleText(double value);  // like DoubleText, but prints 10000000000 as 1e+10
 
 // Prints no trailing zeros, no exponent, and never "-0".

@@ -50,7 +50,7 @@ void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslRea
 
 }  // namespace respite
 
-// In a build with sanitizers, `operator new` and `operator delete` of the sanitizers stay. These also end the process
+// A build with sanitizers keeps the `operator new` and `operator delete` of the sanitizers. These also end the process
 // when memory is exhausted, and find more mistakes.
 #ifndef RESPITE_SANITIZED
 

@@ -35,11 +35,11 @@ std::string RandomHex(size_t digits);  // this many lower-case hexadecimal digit
 // Generators with seeds of different `number` give unrelated sequences.
 uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // computes another seed from `seed`, different for each `number`
 
-// The digits come from the kernel or, in tests that must be repeatable, from a seed.
+// The digits of an ID come from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {  // generates random run IDs, replication IDs and passwords
  public:
   IdSource() = default;
-  // All IDs and passwords are predictable for anyone with the seed.
+  // For tests: anyone who knows the seed can predict all IDs and passwords.
   explicit IdSource(uint64_t seed) : seeded_random_(seed) {}
 
   // Returns `digits` random lower-case hexadecimal digits.

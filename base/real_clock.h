@@ -13,7 +13,7 @@ class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: th
 
   virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
 
-  // LapTimer asks this before it uses ticks to compute the time between two readings of the RealClock.
+  // LapTimer asks this before it computes the time between two readings of the RealClock from ticks of the processor.
   virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks run as evenly as this RealClock
 
   int64_t NowMs() const { return NowUs() / 1000; }  // the real time in ms, from an arbitrary origin

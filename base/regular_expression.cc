@@ -107,7 +107,7 @@ struct Malformed {
 
 class RegularExpressionParser {
  public:
-  // The sets of the expression are appended to `sets`.
+  // Appends the sets of the expression to `sets`.
   RegularExpressionParser(Bytes pattern, CaseMode mode, std::vector<ByteSet>& sets)
       : rest_(pattern), ignores_case_(mode == CaseMode::kIgnore), sets_(sets) {}
 
@@ -266,9 +266,9 @@ class RegularExpressionParser {
     return inner;
   }
 
-  // Reads the flags in "(?i-i:x)" or "(?i)". Returns true if a parenthesis ends them: then they hold until the
-  // surrounding group ends. Ignores the flags r and U of TRE, because they do not change whether a text matches.
-  // Refuses the flag n and all other letters.
+  // Reads the flags in "(?i-i:x)" or "(?i)", after the question mark. Returns true if ")" ends the flags: they then
+  // hold until the surrounding group ends. Returns false if ":" ends them. Ignores the flags r and U of TRE, because
+  // they do not change whether a text matches. Refuses the flag n and all other letters.
   bool TakeFlags() {
     bool value = true;
     while (!rest_.empty()) {
@@ -417,7 +417,8 @@ class RegularExpressionCompiler {
   // Compiles one part of the expression. `next` is the instruction that will run after the part. Returns the first
   // instruction of the part.
   uint32_t Compile(const Node& node, uint32_t next) {
-    // Repetitions of an empty group add no instructions. So kMaxInstructions alone would not limit the time.
+    // Limits the time of compiling. The limit kMaxInstructions is not enough, because repetitions of an empty group add
+    // no instructions.
     if (++steps_ > 8 * RegularExpression::kMaxInstructions) throw Malformed{kTooLarge};
     switch (node.kind) {
       case Node::Kind::kEmpty:

@@ -125,7 +125,7 @@ void ArrayTable::Erase(uint64_t number, ArrayBlock& block, uint64_t bits) {
   count_ -= old_count - count;
   block.used &= ~bits;
   if (old_count == 1 || count == old_count) {
-    // The block has no memory that could become smaller.
+    // Keeps the block as it is: its single element needs no memory, or nothing was removed.
   } else if (count <= 1) {
     const ArrayElement only = count == 1 ? elements[0] : ArrayElement();
     block_bytes_ -= malloc_usable_size(elements);

@@ -94,9 +94,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   std::optional<uint64_t> LastInsert() const { return last_insert_; }  // nullopt: the next insertion is at index 0
   void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // at most kMaxIndex
 
-  // For ARRING. The ring has the indexes 0 to ring_size - 1; `newest` is the index of its newest element. The oldest
-  // element that is kept gets the index 0. As in Redis, elements before an empty index are not kept. Requires: newest <
-  // ring_size. Cost: O(n).
+  // UnrollRing is for ARRING with another ring size than before. The ring has the indexes 0 to ring_size - 1; `newest`
+  // is the index of its newest element. The oldest element that is kept gets the index 0. Keeps at most `max_count`
+  // elements and, as in Redis, none before an empty index. Requires: newest < ring_size. Cost: O(n).
   void UnrollRing(uint64_t newest, uint64_t ring_size,  // moves the newest elements to 0, 1, …; removes all others
                   uint64_t max_count);
 

@@ -248,7 +248,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // In `byte`, a set bit means that the bitmap has a wanted bit at this position.
+  // A set bit in `byte` marks a bit of the bitmap that has the wanted value.
   auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (byte == 0) {
     at = SkipBytes(bitmap, at + 1, end, flip);

@@ -166,8 +166,8 @@ std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   return std::nullopt;
 }
 
-// Moves the elements from `place` to the end of its chunk into a new chunk, and returns the new chunk. The old chunk
-// keeps the elements before `place`.
+// Splits a chunk before `place`: moves the later elements of the chunk, from `place` on, into a new chunk. Returns the
+// new chunk.
 ListChunk& ChunkedList::SplitBefore(Place place) {
   ListChunk rest = row_[place.chunk].SplitOff(place.index);
   ListChunk& added = row_.Insert(place.chunk + 1);
@@ -175,9 +175,9 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// If the chunk of `place` has room, inserts the element there. Otherwise does what Redis does. At the start of a full
-// chunk: the previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk:
-// the chunk splits, and then small neighbours merge.
+// Inserts the element before `place`, into the chunk of `place` if that has room. Otherwise does what Redis does. At
+// the start of a full chunk, the previous chunk takes the element if it has room, else the element gets a new chunk.
+// Inside a full chunk, the chunk splits, and then small neighbours merge.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -201,7 +201,7 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
 }
 
 // Merges the chunks `left` and `left` + 1 if list-max-listpack-size allows a chunk of both. As in Redis, the header and
-// the end byte of a listpack count only once in the sum of the sizes. Returns whether it merged them.
+// the end byte of a listpack count only once in the sum of the sizes. Returns true if the chunks were merged.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];

@@ -109,7 +109,8 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void Push(ListEnd end, Bytes element);
   // Removes the element at the end `end`. Requires: the list is not empty. Cost: O(1) amortised.
   void Pop(ListEnd end);
-  // The chunk stays as it is, whatever its size. Requires: the chunk is not empty.
+  // Keeps the chunk as it is, even if its size is not what list-max-listpack-size asks for. Requires: the chunk is not
+  // empty.
   void AppendChunk(ListChunk chunk);  // adds a whole chunk of elements at the tail of the list
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They

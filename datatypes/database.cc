@@ -10,8 +10,9 @@ namespace respite {
 namespace {
 
 // Returns the capacity in bytes of a Blob that grows from `old_size` to `size` bytes. The capacity is twice `size` up
-// to 1 MB. Above that, `size` plus 1 MB or a quarter of `size`, whichever is more. So copying costs O(1) per byte
-// appended, and little memory is wasted. A Blob that does not grow, or more than doubles, gets no spare room.
+// to 1 MB. Above 1 MB, the capacity is `size` plus 1 MB or a quarter of `size`, whichever is more. So copying costs
+// O(1) per byte appended, and little memory is wasted. A Blob that does not grow, or more than doubles, gets no spare
+// room.
 size_t CapacityFor(size_t old_size, size_t size) {
   constexpr size_t kDoubledUpTo = 1024 * 1024;
   if (size == old_size || size / 2 > old_size) return size;

@@ -18,7 +18,7 @@ namespace respite {
 namespace {
 
 // Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, to which vector sets and
-// JSON belong. This server does not have the type 7.
+// JSON belong.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:

@@ -165,14 +165,14 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // Does not produce the text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length in bytes of the text of a string; for an integer, of its decimal text
 
-  // If the result is false, nothing has changed, and the caller must create a new entry. Never changes key, deadline or
-  // access data.
+  // Returns false, and changes nothing, if the caller must create a new entry. Never changes key, deadline or access
+  // data.
   bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
-  // If TryGrow returns true, OBJECT ENCODING shows "raw" for the string, never "embstr". Returns false if the string is
-  // an integer, if its memory block is too small, or if its Blob has other holders, such as a reply. Also returns false
-  // if a text inside the entry (inline) would exceed kInlineMax bytes. Requires: `size` is not below the current size.
-  // Cost: O(new bytes).
+  // Returns true if the string has the new size; OBJECT ENCODING then shows "raw" for it, never "embstr". Returns false
+  // if the string is an integer, if its memory block is too small, or if its Blob has other holders, such as a reply.
+  // Also returns false if a text inside the entry (inline) would exceed kInlineMax bytes. Requires: `size` is not below
+  // the current size. Cost: O(new bytes).
   bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, an integer, or the Blob is shared
   char* MutableText();        // the text, for changes in place; only directly after TryGrow or Database::Grow
 

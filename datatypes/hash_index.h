@@ -278,7 +278,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   uint32_t PositionOfCell(const Cell& cell) const {  // where on its page a slot belongs: nine hash bits
     if constexpr (Cell::kHasHint) return HashTrace{0, cell.Hint()}.Position();
-    return HashTrace::PositionOf(Hash(SlotKey(cell.Get())));
+    return HashTrace::HomePositionOf(Hash(SlotKey(cell.Get())));
   }
 
   Cell* FindInPage(Bytes key, uint64_t hash) const {  // the cell with this key; null: not in the page of `hash`
@@ -376,9 +376,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     }
   }
 
-  // Because nothing is removed from the new page meanwhile, each bucket is filled from its first slot on. The slots
-  // arrive in another order than they were inserted, so some may find no room near their home bucket. Therefore a slot
-  // may use any bucket. A full page is replaced by a larger page.
+  // Fills each bucket from its first slot on, because nothing is removed from the new page meanwhile. A slot may use
+  // any bucket: the slots arrive in another order than they were inserted, so some may find no room near their home
+  // bucket. A full page is replaced by a larger page.
   class PageFiller {  // fills a new page with the slots of other pages
    public:
     PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}

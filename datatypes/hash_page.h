@@ -25,13 +25,13 @@ struct HashTrace {                                                  // the bits 
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
     const auto split_bits = static_cast<uint32_t>((hash << (HintWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
-    return {TagOf(hash), split_bits << kPositionBits | PositionOf(hash)};
+    return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
   static uint8_t TagOf(uint64_t hash) {  // seven bits of the hash, stored with each slot; never 0
     return static_cast<uint8_t>((hash >> 32) | 0x80);
   }
-  static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which determine the home bucket
+  static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
   // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
@@ -90,7 +90,7 @@ struct alignas(64) HashPage {             // part of a HashIndex: a header of on
 };
 
 // HashPageRef holds the address of a page and the number of its buckets in one word. The address is a multiple of 64,
-// so six bits are left for the number. So a search knows the home bucket without reading the header of the page.
+// which leaves six bits for the number. So a search knows the home bucket without reading the header of the page.
 // HashPageRef does not own the page.
 template <class Slot>
 class HashPageRef {  // a pointer to a page that also contains the number of its buckets
@@ -120,7 +120,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   uint32_t Capacity() const { return static_cast<uint32_t>(BucketCount() * Bucket::kSlots); }  // slots of the page
 
   int HomeBucketOf(uint64_t hash) const {  // the bucket where a search for this hash begins
-    return HomeBucketAt(HashTrace::PositionOf(hash));
+    return HomeBucketAt(HashTrace::HomePositionOf(hash));
   }
   int HomeBucketAt(uint32_t position) const {  // the home bucket of items with this position
     return static_cast<int>((position * (word_ & kCountMask)) >> HashTrace::kPositionBits);

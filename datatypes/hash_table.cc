@@ -209,7 +209,7 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // If an item of the heap has not expired, no item below it in the heap has expired.
+  // Skips the items below this one in the heap if this one has not expired, because their deadlines are not earlier.
   if (place >= heap_->size() || !IsDeadlineOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);

@@ -158,7 +158,7 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired fields at and below `place`
 
   HashIndex<HashField*> index_;  // the fields by name
-  // A deque grows without a copy.
+  // The heap is in a deque, which grows without copying its items.
   std::unique_ptr<std::deque<TimedField>> heap_;  // fields with deadlines, earliest first (min-heap); null: none
 };
 

@@ -88,8 +88,8 @@ void ForEachDense(Bytes text, Visit visit) {
 }
 
 Histogram DenseHistogram(Bytes text) {
-  // Counts the ranks in four histograms. Neighbouring registers often have equal ranks, and increments of one counter
-  // would wait for each other.
+  // Counts the ranks in four histograms, which are added up at the end. Increments of one counter would wait for each
+  // other, because neighbouring registers often have equal ranks.
   std::array<Histogram, 4> parts{};
   ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};

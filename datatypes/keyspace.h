@@ -13,9 +13,9 @@
 
 namespace respite {
 
-// This node is importing the slots from another node of the cluster. Their keys are in the databases, but are invisible
-// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip the keys of these slots, and the server does
-// not expire or evict these keys.
+// HiddenSlots are hash slots that this node is importing from another node of the cluster. Their keys are in the
+// databases, but are invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip the keys of these
+// slots, and the server does not expire or evict these keys.
 class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
   // Sets of hidden slots by name. The name belongs to the migration that imports the slots. No slot is in two sets.

@@ -43,7 +43,7 @@ class List : public Collection {  // gives access to the list of one key
   void Push(ListEnd end, std::span<const Bytes> elements);
   // Removes the first or last element, as `end` says. Requires: the list is not empty.
   void Pop(ListEnd end);
-  // If `from` and `to` are one end, the order stays. Requires: the list is not empty.
+  // Does not change the order if `from` and `to` are the same end. Requires: the list is not empty.
   void Rotate(ListEnd from, ListEnd to);  // pops an element at end `from`, and pushes it at end `to`
 
   // Cost: O(n).

@@ -96,11 +96,11 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   return block.lengths_offset + count_ < block.body_offset && block.size - block.end >= text_bytes;
 }
 
-// Returns how many unused bytes a block gets before and after its two areas: the length table (one byte for each
-// element) and the texts. Then one more text fits at `side`. If the block already has plenty of unused bytes, both ends
-// share them, so that pushes at alternating ends do not shift the elements each time. Otherwise the block grows
-// (GrowthOf), and all new bytes are at `side`. The two areas get unused bytes in proportion to their sizes. So both
-// become full together if the next texts have the average size.
+// Returns how many unused bytes a block needs before and after its two areas, so that one more text of `text_bytes`
+// bytes fits at `side`. The areas are the length table (one byte for each element) and the texts. If the block already
+// has plenty of unused bytes, both ends share them, so that pushes at alternating ends do not shift the elements each
+// time. Otherwise the block grows (GrowthOf), and all new bytes are at `side`. The two areas get unused bytes in
+// proportion to their sizes. So both become full together if the next texts have the average size.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -160,8 +160,7 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// For a sealed chunk, PrefetchFront does nothing, because the data directly follows the header that PrefetchBlock
-// fetches.
+// Does nothing for a sealed chunk: its data directly follows the header that PrefetchBlock fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths_offset) - 1);

@@ -164,9 +164,8 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// If the item is the first of its leaf, the separator of the leaf equals the item. A search for the place before the
-// item would then descend to the previous leaf. So PathToItem searches for the place after the item, and steps back by
-// one.
+// Searches for the place after the item, and steps back by one. A search for the place before the item could end on the
+// previous leaf: if the item is the first of its leaf, the separator of the leaf equals the item.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;
@@ -412,8 +411,8 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// Called when the node at `level` has few entries. Merges two siblings if both fit into three quarters of a node,
-// otherwise spreads their entries evenly.
+// Merges the node at `level`, which has few entries, with a neighbour if both fit into three quarters of a node.
+// Otherwise spreads the entries of both evenly.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;

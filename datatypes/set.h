@@ -1,13 +1,13 @@
 // Set: the value of a key of type set: different texts without order.
 //
-//   form        while                                                        order of iteration
-//   kIntset     all are integers, up to set-max-intset-entries               ascending
-//   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
-//   kObject     otherwise: a MemberTable                                     unspecified
+//   form while order of iteration
+//   kIntset all are integers, up to set-max-intset-entries ascending
+//   kListpack up to set-max-listpack-entries, none over …-listpack-value order of insertion
+//   kObject otherwise: a MemberTable unspecified
 //
-// The limits count when members are added; a set from an RDB can have longer members. Additions convert a set only to
-// larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A set without an entry
-// reads as empty. Views of members are valid until the set changes.
+// The limits are checked only when members are added; a set from an RDB can have longer members. Additions convert a
+// set only to larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A set
+// without an entry reads as empty. Views of members are valid until the set changes.
 #pragma once
 
 #include <cstddef>
@@ -67,9 +67,9 @@ class Set : public Collection {  // gives access to the set of one key
 
   // The functions from here to TryConvertToIntset edit the set. All require: Exists().
 
-  // For SADD, before `count` members are added, of which `first` is one. SMOVE calls PrepareToAdd only if the set is
-  // empty. An empty set takes the encoding that Redis would choose. A packed set with members becomes a table if
-  // `count` exceeds the limit of its encoding: set-max-intset-entries or set-max-listpack-entries.
+  // SADD calls PrepareToAdd before it adds `count` members, of which `first` is one. SMOVE calls PrepareToAdd only if
+  // the set is empty. An empty set takes the encoding that Redis would choose. A packed set with members becomes a
+  // table if `count` exceeds the limit of its encoding: set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // for SADD: chooses the encoding, before `count` members are added
   void SetFormWhileEmpty(ValueForm form);        // requires: empty and packed; sets kIntset or kListpack
   // Requires: `member` is not a view of this set.
@@ -109,8 +109,8 @@ class Set : public Collection {  // gives access to the set of one key
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // When Pop removes almost all members, Pop takes out the members that stay, and makes a new set of them, as Redis
-  // does. The caller owns the members that TakeRandomMembers returns. Requires: the set is a table.
+  // Used by Pop if almost all members must be removed: Pop takes out the members that stay, and makes a new set of
+  // them, as Redis does. The caller owns the returned members. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
   void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table
 };

@@ -15,8 +15,9 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
-// For SDIFF. Returns true if looking up each member of the first set in all other sets probably costs no more than an
-// iteration over all sets. As in Redis, a lookup counts half, because the lookups of a member end when one set has it.
+// Returns true if SDIFF should look up each member of the first set in all other sets, because this probably costs no
+// more than an iteration over all sets. As in Redis, a lookup counts half, because the lookups of a member end when one
+// set has it.
 bool LookupsAreCheaper(std::span<const Set> sets) {
   size_t lookups = 0;
   size_t iterations = 0;

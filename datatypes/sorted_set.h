@@ -145,7 +145,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction,  // visits th
   }
 }
 
-// Unless the score is an integer, the element is a view of text_. So the PackedScore must not move.
+// The element is a view of text_, unless the score is an integer. So the PackedScore must not move.
 class PackedScore {  // a score, encoded as an element of a listpack
  public:
   explicit PackedScore(double score);

@@ -159,8 +159,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                 const EntryVisitor& before_removal = {});
 
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
-  // If a group has read more entries than `count`, its number of read entries becomes `count`, because Redis refuses a
-  // file with such a group. Cost: O(groups).
+  // Lowers the number of entries read of a group to `count` if it is higher, because Redis refuses a file with such a
+  // group. Cost: O(groups).
   void SetEntriesAdded(uint64_t count);       // for XSETID and loading: sets EntriesAdded()
   void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;
@@ -169,10 +169,10 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   const Groups& groups() const { return groups_; }  // the consumer groups by name
   StreamGroup* FindGroup(Bytes name);               // the group of this name; null: there is none
   const StreamGroup* FindGroup(Bytes name) const;   // the group of this name; null: there is none
-  // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
+  // Stores EntriesAdded() instead of `entries_read` if `entries_read` is higher.
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a consumer group; null: the name exists
                            int64_t entries_read);
-  // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
+  // Stores EntriesAdded() instead of `entries_read` if `entries_read` is higher.
   void SetGroupPosition(StreamGroup& group,  // XGROUP SETID: sets up to where the group has read
                         const StreamId& last_id, int64_t entries_read) const;
   // Cost: O(pending / 62).
@@ -185,9 +185,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // The number is known for the last ID and, if no live entry is left, for every ID below it. It is also known for an
-  // ID up to the first live entry, unless XDEL has removed an entry after the first live one (kValkey81: or after
-  // `id`). 0 if nothing was ever added.
+  // The number is known for the last ID. If no live entry is left, it is known for every ID below the last ID, too. It
+  // is also known for an ID up to the first live entry, unless XDEL has removed an entry after the first live one
+  // (kValkey81: or after `id`). The number is 0 if nothing was ever added.
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Deletions can make the number unknown.
@@ -195,7 +195,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
   const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: not used or set up
-  // If the stream has no StreamProducers, creates one with the default limits.
+  // Creates the StreamProducers with the default limits if the stream has none.
   StreamProducers& EnsureProducers() {  // the state of XADD IDMP; created if there is none
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
     return *producers_;
@@ -224,7 +224,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  // Returns true if entries are left and all of them are below `id`.
+  // Frees blocks at the end that have only deleted entries, and do not end before `id`. Such blocks exist after XSETID
+  // has lowered the last ID. Returns true if stored entries (live or deleted) are left, and all of them are below `id`.
   bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: entries below `id` stay
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it

@@ -19,7 +19,8 @@ void DeliveryOrder::Remove(const StreamId& id) {
 }
 
 DeliveryOrder::Cursor DeliveryOrder::FirstIdleLessThan(int64_t below_ms, int64_t now_ms) const {
-  // An entry that is idle for at least below_ms was delivered at now_ms - below_ms or before.
+  // Searches after the delivery time now_ms - below_ms, because entries delivered then or before are idle for at least
+  // below_ms.
   if (below_ms > now_ms) return ids_.AtOrAfter({1, 0});
   return ids_.AtOrAfter({static_cast<uint64_t>(now_ms - below_ms) + 2, 0});
 }

@@ -106,8 +106,9 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery, at now_ms, to the same consumer
   // Cost: O(log n).
   bool RemovePending(const StreamId& id);  // makes an entry no longer pending, as XACK does; false: was not pending
-  // `deliveries` becomes the entry's number of deliveries. The entry may be pending already. Cost: O(log n), and O(n
-  // log n) if the group has no DeliveryOrder yet.
+  // Makes the entry pending for no consumer, with this number of deliveries. The entry may have been pending for a
+  // consumer or, for XNACK FORCE, not at all. Cost: O(log n). The first call of Release or ByDelivery also sorts all
+  // pending entries: O(n log n).
   void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
   size_t ReleasedCount() const { return released_count_; }  // number of pending entries without a consumer
   bool IsUnreadOrPending(const StreamId& id) const {        // true: the group has not read or not acknowledged `id`

@@ -59,11 +59,11 @@ class VectorTable final : public Object {  // the value of a vector set
 
   // Requires: HasShape() is false; the numbers are within the limits above.
   void Begin(const VectorSetShape& shape);  // sets the properties of a new set
-  // Requires: HasShape(), as do all functions below.
+  // All functions from here on require HasShape().
   bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and Begin must be called
   const VectorSetShape& shape() const { return shape_; }  // what Begin has set
   const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
-  // Has shape().dimensions rows of shape().input_dimensions floats.
+  // The matrix has shape().dimensions rows of shape().input_dimensions floats.
   const std::vector<float>& projection() const { return projection_; }  // the matrix of REDUCE; empty: no projection
   void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
 

@@ -44,8 +44,8 @@ bool IsManifest(Bytes text) {
   return text.starts_with("file");
 }
 
-// Returns the seconds of an annotation "#TS:<seconds>CRLF", or nullopt if they are not a number. `text` lacks the
-// "#TS:".
+// Returns the seconds of an annotation "#TS:<seconds>CRLF", or nullopt if they are not a number. `text` is the
+// annotation without "#TS:".
 std::optional<int64_t> SecondsOf(Bytes text) {
   int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

@@ -52,7 +52,8 @@ class RecordSearch {
       const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
       if (read.error != kNoError || read.bytes < wanted) return {.kind = Kind::kReadError, .error = read.error};
       SearchChunk({chunk.get(), wanted}, at);
-      // Chunks overlap, so a head that the end of a chunk cuts in two is found in the next chunk.
+      // Each chunk overlaps the one before. So a first line (Head) that is cut in two by the end of a chunk is whole in
+      // the next chunk.
       at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
     }
     return std::move(found_);

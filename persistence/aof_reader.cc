@@ -75,8 +75,9 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Stores the fault in fault_, and returns `outcome`. Positions in the buffer: `begin` of the faulty line or argument,
-// and `at` of its first wrong or missing byte. `lines`: how many lines of the damaged record come before `begin`.
+// Stores the fault in fault_, and returns `outcome`. The faulty line or argument begins at `begin`, and its first wrong
+// or missing byte is at `at`; both are positions in the buffer. `lines` is the number of lines of the damaged record
+// before `begin`.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), announced_size_, lines};
   return outcome;
@@ -197,7 +198,8 @@ AofReader::Status AofReader::FetchLargeArgument() {
   }
   const size_t here = filled_ - parsed_;
   const uint64_t bytes = announced_size_ + kLineEnd;
-  // The size comes from the file and may be wrong. So memory is allocated only if the file has that many bytes.
+  // Checks that the file has as many bytes as the announced size, which may be wrong. Only then is the memory
+  // allocated.
   if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < bytes - here) return Status::kTruncated;
   BlobRef blob = BlobRef::OfSize(announced_size_, bytes);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);

@@ -91,7 +91,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds `count` arguments, from `pos`
   Outcome ReadAnnotations();  // passes annotations at begin_ to the listener; parsed_ becomes their end
-  // Returns `outcome`. The positions `begin` and `at` in buffer_ become offsets in the file.
+  // Returns `outcome`. Converts the positions `begin` and `at` from positions in buffer_ to offsets in the file.
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;

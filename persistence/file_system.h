@@ -35,7 +35,7 @@ class File {  // an open file, as an interface; the destructor closes it
  public:
   virtual ~File() = default;
 
-  // After an error, the file has the first IoProgress::bytes bytes of the data.
+  // Returns how many bytes were written (IoProgress::bytes), and the error that ended the writing, if any.
   virtual IoProgress Write(Bytes data) = 0;   // appends all of the data, unless an error occurs
   virtual IoProgress ReadAt(uint64_t offset,  // fills `into`; reads less at the end of the file or on an error
                             std::span<char> into) = 0;
@@ -55,7 +55,7 @@ class FileTask {  // work on files that FileSystem::RunInBackground executes
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // Once IsPending returns false, the caller may read the results of Run.
+  // The caller may read the results of Run once IsPending has returned false.
   bool IsPending() const { return is_pending_.load(std::memory_order_acquire); }  // true: the task is queued or runs
   void Await() const { is_pending_.wait(true, std::memory_order_acquire); }       // blocks until the task has ended
 
@@ -88,7 +88,7 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   // `to` exists, and for example with EXDEV or EPERM if the file system cannot link these names.
   virtual IoError Link(const std::string& from, const std::string& to) = 0;  // gives the file a second name
   virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; kNoError if `path` exists
-  // Also makes creations durable. "." is the working directory.
+  // Makes creations of files durable, too. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // The names are unordered; "." and ".." are left out.
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMinGain = 4;
 constexpr size_t kMaxBytes = std::numeric_limits<unsigned int>::max();  // the library takes sizes as unsigned int
-// The longest text per compressed byte: three compressed bytes expand to at most 264 bytes.
+// The maximum number of text bytes for each compressed byte: three compressed bytes expand to at most 264 bytes.
 constexpr uint64_t kMaxPerByte = 88;
 
 }  // namespace

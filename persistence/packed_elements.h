@@ -43,7 +43,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
   bool AtEnd() const { return at_ == end_; }  // true: no element is left to read
   // At most Left() / 2 elements follow, because each takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
-  // After a failure, returns an empty element.
+  // Returns an empty element after a failure.
   PackedElement Next();     // reads the next element; none or malformed: Failed() becomes true
   bool IsComplete() const;  // true: all elements were read, and their number equals the header's
 

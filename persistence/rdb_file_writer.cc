@@ -98,7 +98,7 @@ class Writer {
       out_.Byte(rdb::kDeadlineMs);
       out_.Millis(entry.Deadline());
     }
-    if (options_.usage != RdbUsage::kNone) WriteUsage(options_.compute_usage(entry.Access()));
+    if (options_.usage != RdbUsage::kNone) WriteUsage(options_.usage_from_access(entry.Access()));
     WriteRdbKeyAndValue(out_, entry);
     if (++keys_ % options_.keys_per_report == 0 && on_progress_) on_progress_(keys_);
   }

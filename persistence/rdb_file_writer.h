@@ -42,9 +42,9 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   Checksum checksum = Checksum::kCrc64;              // kZero: no checksum, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs every 32 MB
   RdbUsage usage = RdbUsage::kNone;                  // which eviction data of keys to write: none, LRU or LFU
-  // Returns seconds since the last use (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called
-  // if `usage` is kNone.
-  std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access() to seconds or counter
+  // Converts the access data of an entry, Entry::Access(). Returns the seconds since the last use (if `usage` is
+  // kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if `usage` is kNone.
+  std::function<uint64_t(uint32_t access)> usage_from_access =  // converts Entry::Access() to idle seconds or counter
       nullptr;
   uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
 };

@@ -226,7 +226,7 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// Writes a hash in which no field has a deadline any more, in the form without deadlines, which more servers can read.
+// Writes the hash in the form without deadlines, which more servers can read. Used if no field has a deadline any more.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);
   PackedElements pairs;

@@ -48,8 +48,8 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
   bool Fail(RdbFailure::Kind kind, std::string text);  // stores the first failure in failure_; returns false
-  // If the input has failed, stores the I/O error or else `why_not` in failure_. Stores nothing if the input only ran
-  // out of bytes.
+  // Returns false if the input has failed, and stores the I/O error or else `why_not` in failure_. Stores nothing if
+  // the input only ran out of bytes.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
   bool CheckSinkResult(Result<Done> result,  // false: the sink refused; failure_ says why
                        RdbFailure::Kind kind = RdbFailure::Kind::kSink);

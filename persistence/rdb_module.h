@@ -26,8 +26,8 @@ class RdbModuleInput {  // reads the parts of a value; a part with another tag m
   uint64_t Unsigned() {  // reads a number; 0 on failure
     return TakeTag(rdb::kPartUnsigned) ? input_.Length() : 0;
   }
-  // If the input has too few bytes for the elements, RdbInput::RanOut() becomes true, so the value is read again when
-  // more bytes have arrived.
+  // Returns 0 if the input has too few bytes for the elements. RdbInput::RanOut() is then true, and the value is read
+  // again when more bytes have arrived.
   uint64_t Count(uint64_t min_element_bytes) {  // reads a number of elements that follow; 0 on failure
     return TakeTag(rdb::kPartUnsigned) ? input_.Count(min_element_bytes) : 0;
   }

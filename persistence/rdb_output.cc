@@ -82,7 +82,7 @@ bool RdbOutput::TryShortInteger(int64_t integer) {
 
 // Writes a text compressed. Returns false and writes nothing if compression is off or would save too little. The header
 // contains the compressed size, so the text is compressed first, after room for the longest header. Then the compressed
-// text is moved to the end of the actual header.
+// text is moved directly after the actual header.
 bool RdbOutput::TryCompressed(Bytes text) {
   constexpr size_t kLongestHeader = 1 + 2 * kLongestLength;
   if (compression_ == RdbCompression::kOff || text.size() < kShortestPacked) return false;

@@ -40,8 +40,8 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db,  // called with some keys, which the sink takes over
                                  std::span<RdbEntry> entries) = 0;
-  // Some old servers wrote collections without elements. The reader skips such a key, and does not pass it to
-  // OnEntries.
+  // The reader skips a key whose collection has no elements, and does not pass the key to OnEntries. Some old servers
+  // wrote such keys.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection, whose key is skipped
   virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
@@ -50,7 +50,7 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
   virtual Result<Done> OnModuleValue(Bytes module);  // called for a module's value; default: refuses the RDB
-  // Reading has not failed: the RDB was read to its end.
+  // Called at the end of the RDB. Reading has not failed.
   virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but is 0 in the RDB
   // `offset` is the position in the file. The call may happen in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval_bytes` bytes

@@ -76,7 +76,8 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
 // written that was last seen at kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
-// Writes the IDs of the pending entries of this consumer, and of the entries that XNACK has released.
+// Writes the IDs of the entries that are pending for this consumer or were released by XNACK. Called only for the
+// consumer with the empty name, if there are released entries.
 void WritePendingIds(RdbOutput& out, const StreamConsumer& consumer, const StreamGroup& group) {
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
     if (at.Get().IsReleased() || at.Get().consumer == &consumer) WriteIdBytes(out, at.Id());

@@ -130,7 +130,8 @@ class VectorSetReader {
     return ReadLinks(slot, static_cast<uint32_t>(level), numbers - 3);
   }
 
-  // Reads the numbers after the level. `left`: how many numbers there are, without the last one.
+  // Reads the numbers that follow the level of an element: the links of each layer, then scale and length. `left` is
+  // the announced number of numbers for the layers, which must be exact. Returns false if a number is invalid.
   bool ReadLinks(uint32_t slot, uint32_t level, uint64_t left) {
     for (uint32_t layer = 0; layer <= level; ++layer) {
       const uint64_t links = parts_.Unsigned();
@@ -192,7 +193,8 @@ class VectorSetWriter {
       : parts_(out, rdb::kVectorSetModule),
         table_(table),
         graph_(table.graph()),
-        // Ids above 32 bits would take too much memory in a reader, so the elements get new ids.
+        // Gives the elements new ids if an id needs more than 32 bits, because it would take too much memory in a
+        // reader.
         renumbers_(table.LastId() >= UINT32_MAX) {}
 
   void Write() {

@@ -24,13 +24,13 @@ struct ReplyPart {  // one part of a reply: a header, number or text
   double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
 
-class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which scripts get
+class BinaryReplyReader {  // reads a reply in binary form (not RESP), as scripts get it: ReplyForm::kBinary
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }  // true: no part is left, or the reply is malformed
-  // After a failure, no part is left, and Next returns nulls.
+  // A reply that has failed has no parts left, and Next returns nulls.
   bool Failed() const { return failed_; }  // true: a part announced more than follows, or Next found no whole part
   // Returns the next part. Fails (see Failed) if the part announces more elements or bytes than the rest of the reply
   // can hold. So the caller may reserve room for them, or loop over them, without a check.

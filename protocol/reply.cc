@@ -20,7 +20,8 @@ char* WriteHeader(char* to, char kind, int64_t value) {
   return to;
 }
 
-// The text "$12\r\n" and its size. Most texts are short, and copying eight bytes is faster than printing the number.
+// The beginning of a bulk string, such as "$12\r\n", and its size. For short texts it is copied from a table, because
+// copying eight bytes is faster than printing the number.
 struct ShortHeader {
   std::array<char, 7> text;
   uint8_t size;

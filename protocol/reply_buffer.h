@@ -78,8 +78,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
-  // Stores a reference to the shared Blob if this is cheaper than a copy. Takes no block while there are only a few
-  // such messages, or while they are adjacent in their SharedLog.
+  // Stores a reference to the shared Blob if this is cheaper than a copy. A client that waits for only a few such
+  // messages, or for messages that are adjacent in their SharedLog, needs no block of 16 KB.
   void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
@@ -93,7 +93,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Requires: none of the removed bytes has been sent.
   void RollBack(size_t size);  // removes what was appended since Size() was `size`
   void Clear();                // removes all bytes, and returns the blocks to the pool
-  // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
+  // Removes all bytes, but usually keeps the block, for code in this process that reads many replies one after the
   // other.
   void Rewind() {  // removes all bytes; keeps the block if the buffer has only one, and nothing was sent
     if (end_ == nullptr || segments_.size() != 1 || front_sent_bytes_ != 0 || HasOverflowed()) return Clear();
@@ -130,7 +130,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
-  // Even with this many segments, the first message of a SharedLog is referenced.
+  // The first message of a SharedLog is referenced even with this many segments, because later messages extend the
+  // reference.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
   static constexpr size_t kNothingMissing = SIZE_MAX;  // value of missing_from_ if no bytes were dropped

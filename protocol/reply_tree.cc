@@ -111,7 +111,7 @@ std::optional<ReplyTree> ReplyTreeParser::Next() {
 ReplyTreeParser::Step ReplyTreeParser::ReadElement() {
   size_t line_end = buffer_.find("\r\n", std::max(pos_, searched_));
   if (line_end == std::string::npos) {
-    // The last byte may be the CR of a line end, so the next search begins there.
+    // The next search for a line end begins at the last byte, which may be the CR of the line end.
     searched_ = std::max(pos_, buffer_.size() - std::min<size_t>(buffer_.size(), 1));
     return Step::kIncomplete;
   }

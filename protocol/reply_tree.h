@@ -61,7 +61,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   std::optional<ReplyTree> Next();
 
   bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and the parser has stopped
-  // After an error the parser accepts nothing more.
+  // The parser accepts nothing more after an error.
   const std::string& Error() const { return error_; }                    // why the input is malformed; empty: no error
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes after the last reply of Next
 

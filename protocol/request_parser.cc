@@ -12,9 +12,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-// Up to this many pending bytes are moved to the scratch buffer, before the bytes that are read next. So a client that
-// has sent half a request needs memory only for these bytes, even if there are thousands of such clients. More bytes
-// are not moved, since each small read would copy them again.
+// The maximum number of pending bytes that are moved to the scratch buffer, before the bytes that are read next. So a
+// client that has sent half a request needs memory only for these bytes, even if there are thousands of such clients.
+// More bytes are not moved, since each small read would copy them again.
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kUnauthenticatedArguments = 10;
 constexpr int64_t kUnauthenticatedBulk = 16384;
@@ -69,8 +69,8 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
-  // If the big argument has arrived completely in its Blob, the next bytes belong to later requests. They are read into
-  // the normal buffer (scratch or own_).
+  // Chooses the Blob of the big argument until the argument has arrived completely. The bytes after the argument belong
+  // to later requests, and are read into the normal buffer (scratch or own_).
   reading_big_ = big_open_ && big_arrived_bytes_ < BigArgumentBytes();
   if (reading_big_) {
     if (big_arrived_bytes_ == blobs_.back().Capacity()) GrowBigArgument();
@@ -111,7 +111,7 @@ RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const Reques
   for (;;) {
     size_t requests = batch.requests.size();
     Status status = ParseRequest(batch, limits);
-    // An empty request (a bare line end, `*0`) gets no reply.
+    // Continues after an empty request (a bare line end, `*0`), which gets no reply.
     if (status != Status::kRequest || batch.requests.size() != requests) return status;
   }
 }

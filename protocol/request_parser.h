@@ -27,7 +27,7 @@
 
 namespace respite {
 
-// A batch is reused for each read, and soon stops allocating. Memory that one huge request took is freed.
+// A batch is reused for each read, so it soon stops allocating memory. Memory that one huge request took is freed.
 struct RequestBatch {   // requests of one client or of an AOF that are parsed, but not executed yet
   struct Request {      // one command with its arguments
     size_t first_word;  // index in RequestBatch::words of the command's name
@@ -131,8 +131,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t BigArgumentBytes() const {  // bytes of the big argument, with its line end
     return static_cast<size_t>(bulk_size_) + 2;
   }
-  // `arrived` bytes of the argument have arrived. The room for a large argument is a small multiple of that number, so
-  // that a client cannot make the server allocate memory by only announcing a length.
+  // `arrived` is the number of bytes of the argument that have arrived. The room for a large argument is a small
+  // multiple of this number, so that a client cannot make the server allocate memory by only announcing a length.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // returns a Blob with room for the big argument
   void GrowBigArgument();                            // moves the big argument to a larger Blob
   Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete

@@ -31,7 +31,7 @@ void CopyField(lua_State* lua, int from, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
-// Sets `source` and `line` of the error table on top. As in Redis, they name the position in the script, not the
+// Sets `source` and `line` of the error table on top. As in Redis, both fields name the position in the script, not the
 // library function that raised the error.
 void SetPlace(lua_State* lua) {
   lua_Debug where;
@@ -108,7 +108,7 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
   return is_true;
 }
 
-// If the value on top is a table with a text `err`, returns the failure that the table describes. Otherwise returns
+// Returns the failure that the value on top describes if the value is a table with a text `err`. Otherwise returns
 // nullopt.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
@@ -195,8 +195,8 @@ void ScriptEngine::Check(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// After a script has been ended, makes Lua call the hook at every line and instruction, so that the error handlers of
-// the script also end.
+// Returns true if the script has been ended. In this case also makes Lua call the hook at every line and instruction,
+// so that the error handlers of the script end, too.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -255,7 +255,8 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  // If a limit ended the compiler, the error on top is a table, not a text. Then stop_reason_ has the text.
+  // Takes the text from stop_reason_ if a limit ended the compiler, because the error on top is then a table without a
+  // text.
   std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -267,8 +268,8 @@ void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYIND
 
 void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   lua_createtable(lua_, static_cast<int>(texts.size()), 0);
-  // A client can choose texts that collide in Lua's table of strings. Then pushing the texts may take long, so the loop
-  // checks the time limit.
+  // Checks the time limit in the loop, because pushing the texts may take long: a client can choose texts that collide
+  // in Lua's table of strings.
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
@@ -318,9 +319,9 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function, and writes its reply. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // A small invocation is prepared without lua_pcall, which would catch memory errors. Lua's limit has room for such an
-  // invocation, so memory is missing only if the system has none. A larger invocation is prepared inside lua_pcall, and
-  // fails with an error if it exceeds the limit.
+  // Prepares a small invocation without lua_pcall, which would catch memory errors. Lua's limit has room for a small
+  // invocation, so memory is missing only if the system has none. Prepares a larger invocation inside lua_pcall, which
+  // returns an error if the limit is exceeded.
   const size_t room = CapacityFor(invocation);
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
@@ -340,8 +341,8 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   return Finish(status, invocation.name, reply);
 }
 
-// Undoes setfenv for the function that has run, because its next caller may be another client. Otherwise the script
-// would also keep the memory of the environment. Requires: the environment is at the bottom of Lua's stack.
+// Undoes setfenv for the function that has run, because its next caller may be another client, and the environment
+// would take memory until then. Requires: the environment is at the bottom of Lua's stack.
 void ScriptEngine::RestoreEnvironment(Function function) {
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   lua_pushvalue(lua_, 1);
@@ -350,8 +351,8 @@ void ScriptEngine::RestoreEnvironment(Function function) {
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
-  // Lua never calls the hook in a short library. Without this check, a series of short libraries could exceed the
-  // deadline.
+  // Checks the deadline before the library runs, because Lua never calls the hook in a short library. A series of short
+  // libraries could otherwise exceed the deadline.
   if (host_.MonotonicMs() > load_until_ms_) return ScriptFailure{kLoadTimeoutError};
   const WatchedPhase watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
@@ -414,7 +415,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
   const std::optional<std::string> source = FieldText(lua_, "source", kMaxReplyLineBytes);
   if (!source || name.empty()) return failure;
-  // `source` may be long, because a script chooses the name of the code that it gives to loadstring.
+  // `source` is the name of the Lua chunk. It may be too long for an error line, because a script chooses the names of
+  // the chunks that it gives to loadstring.
   if (source->size() + failure.text.size() > kMaxReplyLineBytes) return ScriptFailure{kLongScriptError};
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
@@ -430,9 +432,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // With the argument 0, LUA_GCSTEP runs one step in any case. With another number Lua may run none, because Lua adds
-  // the number to its GC debt. This debt is not kept up to date while the collector is stopped. Freed memory, such as
-  // the buffer for a long source, reduces the debt.
+  // Passes 0 to LUA_GCSTEP, which then always runs one step. With another number Lua may run none, because Lua adds the
+  // number to its GC debt. This debt is not kept up to date while the collector is stopped, and freed memory (such as
+  // the buffer for a long source) reduces it.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

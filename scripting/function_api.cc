@@ -15,8 +15,8 @@ namespace respite {
 
 namespace {
 
-// The addresses of these variables are keys of Lua's registry. Their values there are the globals that library code
-// sees during loading, and the library that is being loaded.
+// The addresses of these two variables are keys of Lua's registry. The values of these keys are the globals that
+// library code sees during loading, and the library that is being loaded.
 const char kLoadGlobals = 0;
 const char kLoadedLibrary = 0;
 
@@ -59,7 +59,8 @@ std::string TextArgument(lua_State* lua, int index, Bytes argument, WorkCounter&
   return std::string(text);
 }
 
-// Returns the flag that is on top of the stack. As in Redis, its case does not matter.
+// Returns the flag whose name is on top of the stack, or nullopt if no flag has this name. As in Redis, ignores the
+// case.
 std::optional<ScriptFlag> FlagOnTop(lua_State* lua) {
   constexpr size_t kMaxFlagBytes = 64;  // more than any flag has; a longer text is not copied
   if (lua_isstring(lua, -1) == 0) return std::nullopt;
@@ -121,7 +122,7 @@ Registration ReadNamed(lua_State* lua) {
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to " + PrefixTableName(lua, "register_function is not a string"));
     }
-    // For a key that is a number, passes an empty name. lua_tolstring would convert the number to text in place, but
+    // Passes an empty name if the key is a number. lua_tolstring would convert the number to text in place, but
     // lua_next needs the key unchanged.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration, work);
   }
@@ -200,7 +201,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
-  // As in Redis, functions do not have these old names. Only scripts have them.
+  // Removes old names from the API of functions. As in Redis, only scripts have these names.
   for (const char* name : {"replicate_commands", "breakpoint", "debug"}) {
     lua_pushnil(lua);
     lua_setfield(lua, api, name);

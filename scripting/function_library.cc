@@ -167,7 +167,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   }
   for (const auto& [name, function] : added.functions) {
     const ScriptFunction* other = loaded.FindFunction(name);
-    // There is no conflict if the existing function belongs to a library that is about to be replaced.
+    // Two functions may not have one name, unless the library of the existing function is about to be replaced.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
   if (error) {

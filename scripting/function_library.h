@@ -116,12 +116,12 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
-  // While Restore runs, the server serves no other client. So if a client has sent the libraries, `limit` should be a
-  // limit for all of them together.
+  // `limit` should be a limit for all libraries together if a client has sent them, because the server serves no other
+  // client while Restore runs.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
                        RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
-  // Another thread may then free the libraries and their Lua state.
+  // The caller may pass the result to another thread, which frees the libraries and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
   void PutBack(Contents contents) {  // replaces all libraries by a result of Take, of this object or another one
     contents_ = std::move(contents);

@@ -158,8 +158,8 @@ class Decoder {
     return EqualsIgnoreCase(start, "inf") || EqualsIgnoreCase(start, "nan");
   }
 
-  // Returns true if the number at next_ is longer than kMaxNumeralBytes. It would be read in one step, during which the
-  // script cannot be ended.
+  // Returns true if the number at next_ is longer than kMaxNumeralBytes. Such a number is refused, because a script
+  // cannot be ended (SCRIPT KILL) while one number is converted.
   bool IsTooLong() const {
     const auto may_belong = [](char c) {
       return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z') || c == '.' || c == '+' || c == '-';
@@ -251,7 +251,7 @@ class Decoder {
       next_ += kSize;
       return nullptr;
     }
-    // The first surrogate must be below 0xdc00, and a second one must follow.
+    // Refuses half a surrogate pair: the first surrogate must be below 0xdc00, and a second one must follow.
     if (first >= 0xdc00 || next_[kSize] != '\\' || next_[kSize + 1] != 'u') return kError;
     const int second = HexNumber(next_ + kSize + 2);
     if (second < 0xdc00 || second > 0xdfff) return kError;

@@ -78,7 +78,8 @@ class Encoder {
     out_.Append('"');
   }
 
-  // Returns the bytes before the first one that needs an escape, but not too many to be appended in one step.
+  // Returns the bytes before the first one that needs an escape, at most kMaxPlainBytes of them. A script cannot be
+  // ended while these bytes are appended.
   static Bytes PlainPart(Bytes text) {
     const Bytes part = text.substr(0, kMaxPlainBytes);
     return part.substr(

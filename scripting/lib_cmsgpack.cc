@@ -120,8 +120,8 @@ class MessagePacker {
   }
 
   void AppendFloating(double number) {
-    // Converting a number beyond the range of float is undefined behaviour, except for infinities, which convert
-    // exactly.
+    // Checks the range before the conversion to float, which is undefined behaviour for a number beyond the range.
+    // Infinities convert exactly.
     const bool in_range = std::isinf(number) || std::fabs(number) <= std::numeric_limits<float>::max();
     if (in_range && static_cast<double>(static_cast<float>(number)) == number) {
       return AppendTagged(kFloat32, std::bit_cast<uint32_t>(static_cast<float>(number)));
@@ -335,8 +335,8 @@ class MessageUnpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // In Redis, each array that is being read takes one more stack slot than here. These slots are counted here too, so
-  // that the maximum depth is the same as in Redis.
+  // Makes room for `count` values, and counts one more stack slot for each array that is being read. Redis needs this
+  // slot, so the maximum depth is the same as in Redis.
   void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;

@@ -47,8 +47,9 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   void Step() {  // counts one step
     if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
-  // Calls the hook if ScriptWatch requests a check. For a loop over a table, before its first step: the table may have
-  // millions of empty slots and no entry. Also for each step that calls a function of the script, which may take long.
+  // Calls the hook if ScriptWatch requests a check. Call Poll before a loop over a table, because the table may have
+  // millions of empty slots and no entry. Also call Poll in each step that calls a function of the script, which may
+  // take long.
   void Poll() {  // calls the hook if a check is requested
     if (IsCheckRequested()) CallHook(lua_);
   }

@@ -5,11 +5,11 @@
 namespace respite {
 
 void OpenLua51(lua_State* lua) {
-  lua51::OpenBase(lua);
-  lua51::OpenCoroutine(lua);
-  lua51::OpenString(lua);
-  lua51::OpenTable(lua);
-  lua51::OpenMath(lua);
+  lua51::AddBaseLibrary(lua);
+  lua51::AddCoroutineLibrary(lua);
+  lua51::AddStringLibrary(lua);
+  lua51::AddTableLibrary(lua);
+  lua51::AddMathLibrary(lua);
 }
 
 }  // namespace respite

@@ -26,7 +26,7 @@ class CoroutineObserver {  // an interface that is told when a script changes to
   virtual ~CoroutineObserver() = default;
   virtual void BeforeResume(lua_State* lua) = 0;  // called when a script resumes a coroutine; may raise an error
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
-  // If MustEnd returns true, code that has caught an error must raise the error again.
+  // Code that has caught an error must raise the error again if MustEnd returns true.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
@@ -57,8 +57,8 @@ int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles, a
 // which OpenLua51 consists. Lua is compiled as C++, so a Lua error leaves these functions as a C++ exception.
 namespace lua51 {
 
-// A longer text does not count as a number. Converting a text is one step that cannot be interrupted, and a library may
-// convert the same text thousands of times.
+// The maximum length of a text that counts as a number. The conversion of a text cannot be interrupted, and a library
+// may convert the same text thousands of times.
 inline constexpr size_t kMaxNumeralBytes = 4096;
 
 inline int CheckInt(lua_State* lua, int argument) {  // the low 32 bits of a number argument, without its fraction
@@ -92,12 +92,12 @@ void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, an
 
 int Format(lua_State* lua);  // implements string.format
 
-// Each function adds one library: OpenBase to the table of globals, the others as a global table.
-void OpenBase(lua_State* lua);       // adds pcall, tonumber … to the globals
-void OpenCoroutine(lua_State* lua);  // adds the global table `coroutine`
-void OpenString(lua_State* lua);     // adds the global table `string`
-void OpenTable(lua_State* lua);      // adds the global table `table`
-void OpenMath(lua_State* lua);       // adds the global table `math`
+// Each function adds one library: AddBaseLibrary to the table of globals, the others as a global table.
+void AddBaseLibrary(lua_State* lua);       // adds pcall, tonumber … to the globals
+void AddCoroutineLibrary(lua_State* lua);  // adds the global table `coroutine`
+void AddStringLibrary(lua_State* lua);     // adds the global table `string`
+void AddTableLibrary(lua_State* lua);      // adds the global table `table`
+void AddMathLibrary(lua_State* lua);       // adds the global table `math`
 
 }  // namespace lua51
 

@@ -43,8 +43,7 @@ int Ipairs(lua_State* lua) {
 int NumberInBase(lua_State* lua, int base) {
   const char* text = luaL_checkstring(lua, 1);
   luaL_argcheck(lua, base >= 2 && base <= 36, 2, "base out of range");
-  // The text is converted in one step, which SCRIPT KILL cannot interrupt. So a long text is no number (as for tonumber
-  // without a base).
+  // Returns nil for a long text, as tonumber without a base does, because SCRIPT KILL cannot interrupt the conversion.
   if (lua_rawlen(lua, 1) > kMaxNumeralBytes) return lua_pushnil(lua), 1;
   char* end = nullptr;
   const unsigned long number = std::strtoul(text, &end, base);
@@ -187,8 +186,8 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// Collects all garbage, in steps between which the script can be ended. The first cycle may have begun before, so that
-// it does not find what has become garbage since then.
+// Collects all garbage, in steps between which the script can be ended. Runs two cycles: the first may have begun
+// earlier, and does not find what has become garbage since then.
 void CollectAll(lua_State* lua) {
   constexpr int kSmallestStep = 0;  // a larger step also does the work that has accumulated since the last one
   WorkCounter work(lua);
@@ -229,8 +228,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// Pops the metatable on top, and sets it for the value below. Removes the field __gc from the metatable meanwhile,
-// because Lua looks for a finalizer only then. So the finalizer never takes effect.
+// Pops the metatable on top, and sets it for the value below, without its finalizer: the field __gc is absent while
+// lua_setmetatable runs. Lua looks for a finalizer only at this moment, so the finalizer never takes effect.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");
@@ -298,7 +297,7 @@ constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},
 
 }  // namespace
 
-void OpenBase(lua_State* lua) {
+void AddBaseLibrary(lua_State* lua) {
   luaopen_base(lua);
   for (const char* name : kHiddenNames) {
     lua_pushnil(lua);

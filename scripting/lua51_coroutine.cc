@@ -118,7 +118,7 @@ void ReraiseIfScriptEnded(lua_State* lua) {
   if (observer != nullptr && observer->MustEnd(lua)) lua_error(lua);
 }
 
-void OpenCoroutine(lua_State* lua) {
+void AddCoroutineLibrary(lua_State* lua) {
   luaL_newlib(lua, kCoroutineFunctions);
   lua_setglobal(lua, "coroutine");
 }

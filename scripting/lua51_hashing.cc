@@ -87,9 +87,9 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// A growing table with 2^this nodes or more is always checked by CheckMove. Smaller ones are checked only if they have
-// long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in milliseconds,
-// even if all their hashes are equal.
+// CheckMove always checks a growing table with 2^kAlwaysCheckedLog2 nodes or more. It checks a smaller table only if
+// this has long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in
+// milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
@@ -141,7 +141,8 @@ struct NewSizes {
   int nodes_log2 = 0;
 };
 
-// Counts the keys of a table by the array that they would need, to find out how large Lua will make the table's parts.
+// Counts the integer keys of a table by the size of array that each needs. So Sizes can compute how large Lua will make
+// the array and the nodes of the table.
 class KeyCounter {
  public:
   void Count(const Value& key) {
@@ -150,7 +151,8 @@ class KeyCounter {
     ++integers_;
     ++integers_below_[static_cast<size_t>(std::bit_width(static_cast<uint64_t>(key.integer - 1)))];
   }
-  // The array gets the largest power of 2 of which more than half would be in use.
+  // Returns the sizes that Lua will choose. The size of the array is the largest power of 2 of which more than half
+  // would be in use.
   NewSizes Sizes() const {
     NewSizes sizes;
     uint64_t below = 0;

@@ -141,7 +141,7 @@ constexpr luaL_Reg kChance[] = {{"random", Random}, {"randomseed", RandomSeed}, 
 
 }  // namespace
 
-void OpenMath(lua_State* lua) {
+void AddMathLibrary(lua_State* lua) {
   luaL_newlib(lua, kMathFunctions);
   new (lua_newuserdatauv(lua, sizeof(Generator), 0)) Generator;
   lua_pushvalue(lua, -1);

@@ -45,18 +45,18 @@ const Value* Metamethod(void* metatable, int event, void* name) {
   return event == kModeEvent && value != nullptr && HasWeakKeysOnly(*value) ? nullptr : value;
 }
 
-// In 5.1 a __call must be a function. 5.4 also calls a table whose __call is a table, and shifts all arguments for each
-// table of such a chain. A table that is its own __call makes a chain of a million, in quadratic time, and nothing can
-// interrupt these calls.
+// Ignores a __call that is not a function, as 5.1 does. 5.4 also calls a table whose __call is a table, and shifts all
+// arguments for each table of such a chain. A table that is its own __call makes a chain of a million, in quadratic
+// time, and nothing can interrupt these calls.
 const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
   const Value* const found = RealObjectMetamethod(lua, value, event);
   return event == kCallEvent && (found->tag & kTypeMask) != LUA_TFUNCTION ? &kNil : found;
 }
 
-// 5.1 has no values that are closed at the end of a block (`local x <close>`, the fourth value of a generic `for`).
-// When a script is killed, 5.4 calls __close for each of them, and nothing can interrupt that. Only userdata is closed,
-// because Lua's own buffers need it.
+// Lets only userdata be closed at the end of a block, because Lua's own buffers need that. 5.1 has no values that are
+// closed there (`local x <close>`, the fourth value of a generic `for`). When a script is killed, 5.4 would call
+// __close for each of them, and nothing could interrupt the calls.
 void NewClosingValue(lua_State* lua, const Value* value) {
   if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
 }

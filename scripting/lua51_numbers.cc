@@ -144,8 +144,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // lua51_operators.cc makes the compiler add a division by 1 after each operator #. If __len returned something other
-  // than a number, this division fails. Then the result is what __len returned.
+  // Returns what __len returned if that is not a number. lua51_operators.cc makes the compiler add a division by 1
+  // after each operator #, and only this division has an integer as its second operand.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;

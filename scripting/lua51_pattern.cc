@@ -9,7 +9,8 @@ namespace respite::lua51 {
 namespace {
 
 constexpr char kEscape = '%';
-// The maximum size of a set such as [a-z], which is searched for each character in one step.
+// The maximum length in bytes of an item of a pattern, such as the set [a-z]. A script cannot be ended (SCRIPT KILL)
+// while an item is compared with one character of the subject.
 constexpr ptrdiff_t kMaxSetBytes = 65536;
 
 bool IsOfClass(unsigned char c, char name) {

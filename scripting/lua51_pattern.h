@@ -20,7 +20,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   // Stores the captures for PushCapture.
   const char* MatchAt(const char* start);  // matches from `start` on; returns the end of the match, or null
 
-  // In a pattern without captures, capture 0 is the whole match.
+  // Capture 0 of a pattern without captures is the whole match.
   void PushCapture(int index, const char* start, const char* end);  // pushes capture `index`, counted from 0
   int PushCaptures(const char* start, const char* end);  // pushes all captures, or else the match; returns how many
   int PushOwnCaptures();  // pushes all captures; returns how many: 0 if the pattern has none

@@ -71,7 +71,7 @@ class Adapter {
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
   size_t AdaptedSize() const { return text_.View().size() + (place_ - copied_); }
 
-  // Moves on by `count` characters, and leaves them as they are.
+  // Moves place_ past the next `count` characters, which stay as they are.
   void Keep(size_t count) {
     place_ += std::min(count, source_.size() - place_);
     if (place_ - looked_ < kBytesPerLook) return;
@@ -130,7 +130,7 @@ class Adapter {
     Keep(3);
   }
 
-  // If a long bracket such as [==[ opens at the current place, returns its size. Otherwise returns 0.
+  // Returns the size of the long bracket, such as [==[, that opens at the current place. Returns 0 if none opens there.
   size_t LongBracket() const {
     size_t size = 1;
     while (At(size) == '=') size++;

@@ -132,8 +132,9 @@ size_t FindShort(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   }
 }
 
-// Like FindShort, for a `wanted` of any length. Compares hashes of all parts of `text` that are as long as `wanted`
-// (Rabin-Karp). The base of the hashes is random, so that a script cannot choose texts of equal hashes.
+// Returns where `text` first contains `wanted` from `start` on, or npos, for a `wanted` of any length. Compares hashes
+// of all parts of `text` that are as long as `wanted` (Rabin-Karp). The base of the hashes is random, so that a script
+// cannot choose texts of equal hashes.
 size_t FindLong(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   if (text.size() - start < wanted.size()) return Bytes::npos;
   __extension__ using Wide = unsigned __int128;
@@ -345,7 +346,7 @@ constexpr luaL_Reg kStringFunctions[] = {{"byte", Byte},
 
 }  // namespace
 
-void OpenString(lua_State* lua) {
+void AddStringLibrary(lua_State* lua) {
   luaL_newlib(lua, kStringFunctions);
   lua_pushliteral(lua, "");
   lua_createtable(lua, 0, 1);

@@ -114,8 +114,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Instead of a read-only table, scripts have its proxy, an empty table. Of the functions that change tables, only
-  // insert checks for a proxy, because the others could put nothing into an empty table.
+  // Refuses a read-only table, of which scripts have only the proxy, an empty table. The other functions that change
+  // tables need no check, because they could put nothing into an empty table.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCounter work(lua);
@@ -177,7 +177,7 @@ class Sorter {
     lua_rawseti(lua_, 1, upper);
   }
 
-  // Returns the work of comparing two texts, as steps for WorkCounter. The texts may share a long prefix.
+  // Returns the work of comparing two texts, as steps for WorkCounter, because the texts may share a long prefix.
   size_t WorkOfTexts(int left, int right) const {
     constexpr size_t kBytesPerStep = 64;
     return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;
@@ -278,7 +278,7 @@ constexpr luaL_Reg kTableFunctions[] = {
 
 }  // namespace
 
-void OpenTable(lua_State* lua) {
+void AddTableLibrary(lua_State* lua) {
   luaL_newlib(lua, kTableFunctions);
   lua_setglobal(lua, "table");
 }

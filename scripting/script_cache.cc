@@ -50,7 +50,8 @@ Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
                                                 .function = function.value()});
   const size_t text_bytes = sizeof(Script) + script->body.capacity() + script->sha.capacity();
   contents_.used_bytes += text_bytes;
-  // Lua's collector may have freed something else meanwhile, so the code counts at least as much as its text.
+  // Counts the code as the memory that Lua needed for it, but at least as the size of its text: Lua's collector may
+  // have freed something else meanwhile.
   const size_t code_bytes = engine().UsedBytes() - std::min(engine_bytes, engine().UsedBytes());
   script->held_bytes = text_bytes + std::max(code_bytes, body.size());
   const Script* added = script.get();
@@ -69,8 +70,7 @@ Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
     if (FindByText(body) != nullptr) continue;
     auto added = Add(body, Retention::kPermanent);
     if (!added) return Failure(std::move(added).error());
-    // The compiler calls PollStopRequest only while it compiles a long script. So AddAll also calls it after each
-    // script.
+    // Polls after each script, because the compiler calls PollStopRequest only while it compiles a long script.
     if (host_.PollStopRequest()) return Failure(ScriptEngine::kKilled);
   }
   return Done{};

@@ -19,8 +19,8 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // No header can contain this flag. It means that the script has no header, so the server checks the flags of each
-  // command that the script runs.
+  // The flag of a script without a header: the server checks the flags of each command that the script runs. No header
+  // can contain this flag.
   kScriptUndeclared = 1u << 5,
 };
 

@@ -255,10 +255,12 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links the node `slot` to the node full.slot, which has no room and so loses one neighbour: the farthest of those that
-// are nearer to `slot` than to full.slot, or else its farthest one. The lost neighbour is linked to `slot` instead if
-// there is room, so that no node loses its last link. Without `must`, changes nothing and returns false if that
-// neighbour is no farther from full.slot than `slot` is, or if it has few links and is not nearer to `slot`.
+// Links the node `slot` to the node full.slot, which has no room and so must lose one neighbour. This is the farthest
+// of the neighbours that are nearer to `slot` than to full.slot or, if there are none, the farthest of all. The lost
+// neighbour is linked to `slot` instead if there is room, so that no node loses its last link.
+// If `must` is false, the function may refuse the link: it changes nothing and returns false. It does so if `slot` is
+// not nearer to full.slot than the neighbour that would be lost. It also does so if this neighbour has few links and is
+// not nearer to `slot`.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);
@@ -350,8 +352,8 @@ bool HnswGraph::AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {
 }
 
 bool HnswGraph::ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {
-  // For each pair of links, the one adds a number to the sum, and the other subtracts it. So the sum is 0 if all links
-  // have a link back.
+  // Each link adds a number to the sum, and the link back subtracts the same number. So the sum is 0 if every link has
+  // a link back.
   uint64_t sum = 0;
   std::vector<uint64_t> linked_from(slot_limit_);  // [i]: number of the node and layer that last linked to slot i
   uint64_t node_layer = 0;

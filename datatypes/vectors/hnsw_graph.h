@@ -99,7 +99,7 @@ class HnswGraph {  // vectors and the links between them
     return format_.Distance(VectorOf(slot), query);
   }
 
-  // On average, each level has 1 / m of the nodes of the level below.
+  // On average, each layer has 1 / m of the nodes of the layer below. The level of a node is its highest layer.
   uint32_t LevelFor(uint64_t random_number) const;  // a random level for a new node, from 64 random bits
   // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
@@ -110,7 +110,7 @@ class HnswGraph {  // vectors and the links between them
   // Links the neighbours of the node with each other. Cost: O(m * m) distances.
   void Erase(uint32_t slot);  // removes a node and its links
 
-  // A search that was interrupted thus notices that the graph is not the same any more.
+  // An interrupted search compares this number, to notice that the graph has changed since its last step.
   uint64_t Changes() const { return changes_; }  // a number that changes whenever the graph changes
   uint64_t Serial() const { return serial_; }    // a number that no other graph of this process has or had
   VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
@@ -128,9 +128,9 @@ class HnswGraph {  // vectors and the links between them
     At(slot).length = length;
   }
   bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // to the node with the id `number`; false: no room
-  // `slot_of` returns the slot for an id, or kNone. After false, the graph must not be used: an id stands for no node
-  // of the layer, a link occurs twice, or a link has no link back. `secret` is a random number that the author of the
-  // file does not know; it helps to find missing links. Cost: O(n * m).
+  // `slot_of` returns the slot for an id, or kNone. Returns false if an id stands for no node of the layer, if a link
+  // occurs twice, or if a link has no link back. The graph must not be used in these cases. `secret` is a random number
+  // that the author of the file does not know; it helps to find missing links. Cost: O(n * m).
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
                     uint64_t secret);
 
@@ -187,8 +187,8 @@ class HnswGraph {  // vectors and the links between them
   void Unlink(uint32_t one, uint32_t other, uint32_t layer);    // removes the links between two nodes
   void Connect(uint32_t slot, uint32_t layer,                   // links a new node with the best of the candidates
                std::span<const VectorHit> candidates);
-  // Links `slot` with a node that has no room, and removes a link of that node. `must`: also if `slot` is a worse
-  // neighbour than all that the node has.
+  // Links `slot` with a node that has no room, and removes a link of that node. If `must` is true, links them even if
+  // `slot` is a worse neighbour than all that the node has. Returns false if they were not linked.
   bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;
@@ -260,8 +260,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Returns the hits, nearest first, with the distances of the last Run. So the graph must not have changed since then.
-  // The search must not be used afterwards.
+  // Returns the hits, nearest first. Requires: the graph has not changed since the last Run, because only Run drops
+  // removed nodes and updates distances. The search must not be used afterwards.
   std::vector<VectorHit> TakeHits(const HnswGraph& graph) {  // moves out the hits, nearest first
     std::sort_heap(found_.begin(), found_.end());
     graph.GiveVisited(std::move(visited_));
@@ -316,7 +316,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Drops nodes that were removed since the last step, and computes the distances of the others again.
+  // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the others
+  // again.
   void Refresh(const HnswGraph& graph, const StoredVector& query) {  // called if the graph has changed
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {

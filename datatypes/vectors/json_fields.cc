@@ -176,7 +176,8 @@ std::optional<uint32_t> TakeHexDigits(Bytes& text) {
   return code;
 }
 
-// Appends the character of \uXXXX, of which `text` begins with the digits. Two surrogates are one character.
+// Appends the character of an escape \uXXXX to `to`, and removes the four digits, with which `text` begins. Two
+// surrogates are one character. If there are no four digits, appends only the letter u.
 void AppendEscapedCode(Bytes& text, std::string& to) {
   const auto code = TakeHexDigits(text);
   if (!code) {

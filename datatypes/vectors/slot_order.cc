@@ -10,7 +10,7 @@ void SlotOrder::InsertAt(const Place& place, uint32_t slot) {
     chunk.insert(chunk.begin() + static_cast<ptrdiff_t>(place.index), slot);
     return;
   }
-  // Names often arrive in order, so a chunk to which the highest name is added stays full.
+  // Keeps a chunk full if the highest name of all is added to it, because names often arrive in order.
   const bool is_append = place.chunk + 1 == chunks_.size() && place.index == chunk.size();
   const size_t kept = is_append ? chunk.size() : chunk.size() / 2;
   std::vector<uint32_t> right(chunk.begin() + static_cast<ptrdiff_t>(kept), chunk.end());

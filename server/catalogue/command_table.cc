@@ -123,7 +123,7 @@ uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, car
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
 std::vector<std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
-  // Without the directive `emulate`, the server counts as Redis 7.2.
+  // A server without the directive `emulate` counts as Redis 7.2.
   const auto has = [version = dialect.version.value_or(kDefaultVersion)](VersionMark since) {
     return since.IsIn(version);
   };

@@ -109,7 +109,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool users_have_databases = false;          // ACL GETUSER always has `databases`; false: only if rules limit them
   bool users_show_payload_flags = true;       // ACL GETUSER, LIST and SAVE write sanitize-payload or skip-sanitize-…
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
-  bool qbuf_omits_running_request = false;    // qbuf of CLIENT LIST does not count the running request
+  bool qbuf_omits_running_request = false;    // qbuf of CLIENT LIST leaves out what its client runs now (Valkey 8.0)
   bool empty_qbuf_has_no_free_bytes = false;  // qbuf-free of CLIENT LIST is 0 if qbuf is 0
 
   // Encodings of values.
@@ -172,10 +172,10 @@ struct Dialect {                                    // a version of Redis or Val
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
-  // Returns whether the emulated version no longer has a feature that version `until` removed. Always returns false
-  // without emulation.
-  bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
-    return version && !until.IsEmpty() && until.IsIn(*version);
+  // Returns true if the emulated version is `removed_in` or later, so that the feature is gone. Without emulation, or
+  // if `removed_in` is empty, nothing is removed.
+  bool HasRemoved(const VersionMark& removed_in) const {  // true: the emulated version no longer has the feature
+    return version && !removed_in.IsEmpty() && removed_in.IsIn(*version);
   }
   // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
   // member `revived` are not deprecated. Without emulation the version is Redis 7.2.

@@ -108,8 +108,8 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
   LegacyKeys legacy;
   int previous_last = 0;
   for (const KeySpec& spec : specs) {
-    // As in Redis, several key specs are merged to one range only if their keys are consecutive and have step 1. A
-    // single spec may have any step.
+    // COMMAND INFO can show only one range of keys. As in Redis, several key specs are merged to one range only if
+    // their keys are consecutive and have step 1. A single spec may have any step.
     const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
     if (!IsPlainRange(spec) || !joins) {
       legacy.movable = true;
@@ -160,8 +160,8 @@ KeyList KeysOfDelEx(std::span<const Bytes> argv) {
 }
 
 KeyList KeysOfBitField(std::span<const Bytes> argv) {
-  // Any operation except a complete GET or OVERFLOW counts as a write, even if it is malformed. BITFIELD itself refuses
-  // malformed operations.
+  // Any operation of BITFIELD except a complete GET or OVERFLOW counts as a write, even if it is malformed. BITFIELD
+  // itself refuses malformed operations.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
     const size_t left = argv.size() - at;
@@ -206,7 +206,8 @@ KeyList KeysOfMigrate(std::span<const Bytes> argv) {
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "keys")) {
-      // With the option KEYS, argv[3] must be empty. Otherwise the request is malformed, and no keys are returned.
+      // With the option KEYS of MIGRATE, argv[3] must be empty. Otherwise the request is malformed, and no keys are
+      // returned.
       if (argv[3].empty())
         for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
       return keys;

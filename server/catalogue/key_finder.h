@@ -74,7 +74,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key,
 // Returns the position of only one key, because prefetching one key of a request is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
-// If a command always has exactly one key, at a fixed place, returns the position of that key in argv. Otherwise
+// Returns the position in argv of the key of a command that always has exactly one key, at a fixed place. Otherwise
 // returns 0. Requires: if the command also has CommandSpec::find_keys, that function finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key, at a fixed place; 0: otherwise
 

@@ -15,7 +15,7 @@ struct ShownModule {         // a module, as replies show it
   std::string_view options;  // the field `options` of INFO
 };
 
-// Without emulation, the server counts as Redis 7.2, which has no modules to show.
+// Returns none without emulation, because the server then counts as Redis 7.2, which has no such modules.
 inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {  // modules of the emulated version
   std::vector<ShownModule> modules;
   if (VersionMark("8.0.0").IsIn(dialect.version.value_or(kDefaultVersion))) {

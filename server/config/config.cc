@@ -66,8 +66,8 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
 }
 
 // Returns whether patterns of CONFIG GET can match `name`, which is the directive's own name or its alias (its old
-// name). If Redis 7.2 knows a renamed directive only by its old name, patterns match the new name only if the directive
-// `emulate` is set.
+// name). Without the directive `emulate`, patterns do not match the new name of a directive that Redis 7.2 knows only
+// by its old name.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
@@ -179,9 +179,9 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// Sets Redis' default save points, which users with a configuration file or a container expect. Called if there is a
-// configuration file, a container or standard input, but no `--test`. Any other server saves nothing on its own, so its
-// next run finds no RDB file.
+// Sets Redis' default save points, which users with a configuration file or a container expect. Does nothing for a
+// Sentinel, or if `save` was set. Called if there is a configuration file, a container or standard input, but no
+// `--test`. Any other server saves nothing on its own, so its next run finds no RDB file.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
@@ -237,7 +237,7 @@ std::optional<StartupError> Config::ReadSentinelLines() {
   return std::nullopt;
 }
 
-std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
+std::unique_ptr<Config> Config::CopyForServerIn(Folder& folder) const {
   auto copy = std::make_unique<Config>(folder);
   const std::string dir = copy->settings_.dir;
   copy->settings_ = settings_;

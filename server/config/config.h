@@ -59,7 +59,7 @@ class Config {  // the values of all directives of a running server, and their c
   // Copies the settings and lines for another server of this process, whose `dir` is `folder`. The copy has only the
   // hooks that Config itself adds. The copy has no file, so that server refuses CONFIG REWRITE. Requires: the folder
   // outlives the copy.
-  std::unique_ptr<Config> CopyFor(Folder& folder) const;  // copies settings and lines for another server
+  std::unique_ptr<Config> CopyForServerIn(Folder& folder) const;  // copies settings and lines for another server
 
   void Emulate(Emulated emulated);  // sets `emulate`; unset directives get this version's defaults
 

@@ -105,7 +105,7 @@ ConfigReader::Outcome ConfigReader::ReadLine(ConfigLine& line) {
   line.words[0] = ToLower(line.words[0]);
   if (const Directive* directive = FindDirective(line.words[0])) return ReadDirective(*directive, line);
   if (IsForgotten(line)) return Done{};
-  return ReadOther(line);
+  return ReadNonDirective(line);
 }
 
 ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, const ConfigLine& line) {
@@ -126,7 +126,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   return Done{};
 }
 
-ConfigReader::Outcome ConfigReader::ReadOther(ConfigLine& line) {
+ConfigReader::Outcome ConfigReader::ReadNonDirective(ConfigLine& line) {
   const std::string& name = line.words[0];
   const size_t count = line.words.size();
   if (name == "include" && count == 2) return Include(line);

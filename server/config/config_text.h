@@ -75,7 +75,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
 
   Outcome ReadLine(ConfigLine& line);                                         // reads one line of any kind
   Outcome ReadDirective(const Directive& directive, const ConfigLine& line);  // parses the value and stores it
-  Outcome ReadOther(ConfigLine& line);          // reads a line that is no directive, such as `user` or `include`
+  Outcome ReadNonDirective(ConfigLine& line);   // reads a line that is no directive, such as `user` or `include`
   Outcome ReadSentinel(ConfigLine& line);       // keeps a line `sentinel …` for the Sentinel
   Outcome ReadUnknown(const ConfigLine& line);  // a line of no known kind: adds a note if harmless, else error
   Outcome Include(const ConfigLine& line);      // reads the files that a line `include` names

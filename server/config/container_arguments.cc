@@ -95,7 +95,8 @@ ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables) {
     plan.arguments.insert(plan.arguments.begin(), "redis-server");
   }
   if (!StartsServer(plan)) return plan;
-  // The first argument of the program is either a configuration file or an option.
+  // Inserts the options from the environment before the other options, but after a configuration file, which must be
+  // the first argument of the program.
   const bool has_file = plan.arguments.size() > 1 && !plan.arguments[1].starts_with("--");
   const std::vector<std::string> options = OptionsFrom(variables);
   plan.arguments.insert(plan.arguments.begin() + (has_file ? 2 : 1), options.begin(), options.end());

@@ -14,9 +14,8 @@ constexpr std::nullopt_t kAnyValue = std::nullopt;
 
 // Directives of Redis and Valkey that this server does not have, whatever `emulate` says, sorted by name, each with its
 // harmless values. A line with a harmless value is ignored; with any other value, the server does not start. A value is
-// harmless if it is the default, tunes a component that does not exist here, or affects only commands that this server
-// does not have. For directives about client addresses, client authentication and certificate reloading, only the
-// default is harmless.
+// harmless if it is the default, or if it tunes a component that does not exist here or works differently. For
+// directives about client addresses, client authentication and certificate reloading, only the default is harmless.
 constexpr std::array kNewerDirectives = {
     // The next directive limits how much of a damaged end of the append-only file Redis removes at startup. This server
     // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server
@@ -28,8 +27,9 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"array-sparse-kmin", kInRedis88, kAnyValue},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // The next two directives tune the command CLUSTER MIGRATION. This server does not have the command, so every value
-    // is harmless.
+    // The next two directives tune CLUSTER MIGRATION in Redis. Migrations work differently here:
+    // cluster-slot-migration-log-max-len limits how many ended ones are kept, and a pause of writes has a fixed limit.
+    // So every value is ignored.
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
     NewerDirective{"io-threads-always-active", kInValkey, kAnyValue},

@@ -3,8 +3,8 @@
 //   if (used_bytes > settings.maxmemory) ...
 //
 // Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the default of
-// Redis 7.2. The member `save` is empty instead: Config adds kDefaultSavePoints if a configuration file is read. A
-// member has the unit of its directive, which is noted here. directive.h parses, prints and checks values; Config
+// Redis 7.2. The member `save` is empty instead: Config::SetDefaultSavePoints adds kDefaultSavePoints for most servers.
+// A member has the unit of its directive, which is noted here. directive.h parses, prints and checks values; Config
 // changes the members.
 #pragma once
 
@@ -61,7 +61,8 @@ struct SavePoint {  // a pair of `save 3600 1`: save after 3600 s with at least 
 
   bool operator==(const SavePoint&) const = default;
 };
-// The save points of a server whose configuration file has no `save` line.
+// The save points of a server that has a configuration file, or runs in a container, and sets no `save`
+// (Config::SetDefaultSavePoints has the exact conditions).
 inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};  // as in Redis
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };

@@ -294,8 +294,9 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
 }
 
 // As in Redis, if all classes of events that the letter 'A' stands for are on, 'A' replaces their letters. The letters
-// 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes. The class of array events
-// counts only if the emulated version has arrays, because clients of other versions name all classes without it.
+// 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes. If a version with arrays is
+// emulated, the class of array events ('a') must also be on for this. It need not be on for other versions, and without
+// emulation, because most clients list all classes without it.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   const Dialect& dialect = DialectOf(settings.emulate);

@@ -1,4 +1,4 @@
-// Conversions of directive values and paths.
+// Small text functions for the configuration: lenient integers, sizes with a unit, trimmed lines, absolute paths.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ RdbSaveOptions RdbContents::Options() const {
   options.sync =
       settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
   options.usage = UsageFor(settings, parts_.usage);
-  options.compute_usage = [&access = parts_.usage, usage = options.usage,
-                           now_ms = parts_.env.clock.WallMs()](uint32_t bits) -> uint64_t {
+  options.usage_from_access = [&access = parts_.usage, usage = options.usage,
+                               now_ms = parts_.env.clock.WallMs()](uint32_t bits) -> uint64_t {
     if (usage == RdbUsage::kFrequency) return access.Frequency(bits, now_ms);
     return static_cast<uint64_t>(KeyUsage::IdleSeconds(bits, now_ms));
   };

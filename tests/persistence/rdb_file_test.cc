@@ -143,11 +143,11 @@ TEST(RdbFile, TellsUsage) {
   keyspace[0].Add("a", StringContent::Text("x"), kNoDeadline, 7);
   keyspace[0].Add("b", StringContent::Text("x"), 5, 250);
   RdbSaveOptions options{.usage = RdbUsage::kIdleSeconds,
-                         .compute_usage = [](uint32_t access) { return access * 100; }};
+                         .usage_from_access = [](uint32_t access) { return access * 100; }};
   KeyspaceSink idle;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace, options), idle)), "good");
   EXPECT_THAT(idle.idle_s, ElementsAre(Pair("a", 700u), Pair("b", 25000u)));
-  options = {.usage = RdbUsage::kFrequency, .compute_usage = [](uint32_t access) { return access; }};
+  options = {.usage = RdbUsage::kFrequency, .usage_from_access = [](uint32_t access) { return access; }};
   KeyspaceSink frequency;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace, options), frequency)), "good");
   EXPECT_THAT(frequency.frequency, ElementsAre(Pair("a", 7), Pair("b", 250)));

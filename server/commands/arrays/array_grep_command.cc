@@ -33,7 +33,7 @@ namespace {
 
 constexpr size_t kMaxPredicates = 250;
 constexpr size_t kMaxExpressionBytes = 2048;
-// Bounds for all regular expressions of one ARGREP together, during which no other client is served.
+// Limits for all regular expressions of one ARGREP together, because the server serves no other client meanwhile.
 constexpr size_t kMaxCompiledSize = 8 * RegularExpression::kMaxInstructions;
 constexpr uint64_t kMaxSteps = 100'000'000;  // about a second
 
@@ -117,8 +117,8 @@ class ArraySearch {
     return matches;
   }
 
-  // Takes one option or predicate; they may be mixed, as in Redis. Several predicates add up. If another option is
-  // repeated, the last one counts; so does the last of AND and OR.
+  // Takes one option or predicate; they may be mixed, as in Redis. All predicates that the request has count. Of
+  // another option that is repeated, the last one counts; so does the last of AND and OR.
   void TakeOption(Args& args) {
     const Bytes word = args.Next();
     if (const auto kind = KindOf(word)) {

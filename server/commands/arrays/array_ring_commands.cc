@@ -50,9 +50,9 @@ struct ArInsert {
   }
 };
 
-// Moves the elements of a ring that gets another size. As in Redis, the old size is the length of the array. A ring
-// that becomes larger is moved only if its cursor has wrapped. Otherwise the new indexes follow the cursor anyway. A
-// cursor that ARSEEK has set to 0 counts as one that never wrapped.
+// Moves the elements of a ring that gets another size. As in Redis, the old size is the length of the array. Moves
+// nothing if the ring becomes larger and its cursor has never wrapped, because the next elements then simply follow the
+// cursor. A cursor that ARSEEK has set to 0 counts as one that never wrapped.
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;

@@ -85,7 +85,7 @@ class ArrayNumbers {
            operation_ == ArrayOperation::kXor;
   }
 
-  // As in Redis, bitwise operations use the whole part of a fraction, and ignore what is no 64-bit integer.
+  // As in Redis, bitwise operations use the integral part of a fraction, and ignore numbers beyond 64 bits.
   void AddFraction(long double number) {
     if (!IsBitwise()) return AddNumber(number);
     constexpr auto kMin = static_cast<long double>(std::numeric_limits<int64_t>::min());
@@ -182,8 +182,8 @@ struct ArOp {
 // ---------------------------------------------------------------------------------------------------------------------
 // ARINFO
 
-// The memory of an array differs from that of Redis, so "slices" are ranges of 4096 indexes, each of which has one
-// entry in the directory. A slice with more than 10 elements counts as dense.
+// The reply counts as a slice (in Redis, a piece of an array) each range of 4096 indexes that has elements, because
+// this server stores arrays differently. A slice with more than 10 elements counts as dense.
 struct ArInfo {
   static constexpr CommandSpec spec = {.syntax = "ARINFO key [FULL]",
                                        .summary = "Describes an array.",

@@ -56,7 +56,8 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.env.clock.MonotonicMs(), running, call.services.env.dialect.traits) + "\n";
 }
 
-// As in Redis, too many arguments give the usage error of CLIENT, not the arity error of the subcommand.
+// Throws the usage error of CLIENT if there are more arguments. As in Redis, this is not the arity error of the
+// subcommand.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax(call.services.env.dialect, "client", call.args[1]);
 }
@@ -277,8 +278,8 @@ struct ClientList {
   }
 };
 
-// Managed servers have this command, Redis does not. The sender of an announcement (TEST PUSH) names the endpoint, so
-// the type of endpoint that the client wants has no effect.
+// A command that managed servers have, but not Redis. The type of endpoint that the client wants has no effect: the
+// sender of an announcement (TEST PUSH) names the endpoint.
 struct ClientMaintNotifications {
   static constexpr CommandSpec spec = {.syntax =
                                            "CLIENT|MAINT_NOTIFICATIONS status(ON|OFF) [MOVING-ENDPOINT-TYPE "

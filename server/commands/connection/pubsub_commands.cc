@@ -33,7 +33,7 @@ Refusal NotForDenyBlocking(Bytes command) {
 
 namespace {
 
-// The words of the messages that confirm that one kind of subscription has begun or ended.
+// The first element of the messages that confirm that a subscription of one kind has begun or ended.
 struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
@@ -186,7 +186,8 @@ struct PubSubChannels {
     WriteNames(call, PubSubKind::kChannel);
   }
 
-  // As in Redis, too many arguments give the usage error of PUBSUB, not the arity error of the subcommand.
+  // Throws the usage error of PUBSUB if there is more than one argument. As in Redis, this is not the arity error of
+  // the subcommand.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "pubsub", call.args[1]);
   }

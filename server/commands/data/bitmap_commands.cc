@@ -213,8 +213,8 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // If the client gave no end, clear bits follow the string. So a search for a clear bit finds the first bit after
-    // the string.
+    // Returns the first bit after the string if a clear bit is wanted and the client gave no end: clear bits follow the
+    // string. Otherwise returns -1.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };
@@ -274,8 +274,8 @@ struct BitOp {
       Store(edit, operation, sources);
       if (type_before) edit.ReportOverwrite(*type_before, ValueType::kString);
       edit.ReportChange("set");
-      // Replicas before Redis 8.2 know only AND, OR, XOR and NOT, so a newer operation is propagated as SET with the
-      // result.
+      // Propagates a newer operation as SET with the result, because replicas before Redis 8.2 know only AND, OR, XOR
+      // and NOT.
       if (IsNewOperation(operation) && call.effect.IsRecording())
         call.effect.Replace("SET", target, StringText(*edit).View());
     }
@@ -449,7 +449,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // As in Redis, if the string grew, a write counts as a change even if it leaves the field as it was.
+    // Counts a write as a change, even if it leaves its field as it was, if the string grew. So does Redis.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

@@ -22,8 +22,8 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 
 // --- Random elements.
 
-// With a negative count, clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements. This class
-// limits the size of such replies, even if the client has no output buffer limit.
+// Limits the size of the replies of SRANDMEMBER, HRANDFIELD and ZRANDMEMBER with a negative count, with which clients
+// may ask for any number of elements. The limit also applies if the client has no output buffer limit.
 class RandomReplyLimit {  // limits replies with random elements that may repeat, such as SRANDMEMBER key -5
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
@@ -79,9 +79,10 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {  // replies
   member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
 }
 
-// Calls visit(Bytes member) for each word, until visit returns false. Prefetches the members of a large set.
+// Calls visit(word) for each of `words`, until visit returns false. The words are arguments of a command that name
+// possible members of `set`. Prefetches what looking up the next 16 words in a large set will read.
 template <class Visit>
-void ForEachMemberWord(const Set& set,  // calls visit(word) for each word until it returns false; prefetches members
+void ForEachMemberWord(const Set& set,  // visits the arguments; prefetches their look-ups
                        std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {

@@ -149,8 +149,8 @@ void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, co
   call.effect.Replace(words);
 }
 
-// If Redis 8.2 or later is emulated, deletes the key if it has expired. Otherwise RESTORE replaces an expired key like
-// any other.
+// Deletes the key if it has expired, but only if Redis 8.2 or later is emulated. Otherwise RESTORE replaces an expired
+// key like any other.
 void ExpireBeforeRestore(Call& call, Bytes key) {
   const Dialect& dialect = call.services.env.dialect;
   if (dialect.EmulatesVersion() && dialect.Has("8.2.0")) call.db.Find(key);
@@ -164,7 +164,7 @@ void RunRestore(Call& call) {
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
-  // `older`: a payload that older replicas can also read; nullopt: `payload` is one.
+  // `older` is a payload that older replicas can also read; nullopt: older replicas can read `payload` itself.
   std::optional<std::string> older;
   if (call.effect.IsRecording()) older = OldestPayload(payload, *entry, CompressionOf(call.services.env.settings));
 
@@ -180,8 +180,8 @@ void RunRestore(Call& call) {
   edit.SetDeadline(deadline_ms);
   edit.ReportChange("restore");
   if (replaced) FreeOverwritten(call, edit, std::move(old_value));
-  // If RESTORE replaced a key, even an expired one without REPLACE, the propagated command has REPLACE. A replica may
-  // still have the expired key.
+  // Adds REPLACE to the propagated command if RESTORE replaced a key, even an expired one without REPLACE, because a
+  // replica may still have the expired key.
   const bool says_all = options.replaces || !replaced;
   options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;

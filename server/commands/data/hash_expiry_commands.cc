@@ -414,7 +414,8 @@ struct HSetEx {
     const bool timed = words.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
     const bool too_late = timed && call.HasPassed(words.deadline_ms);
-    // As in Redis, but not in Valkey, values whose deadline has passed are not stored, but may make the hash a table.
+    // Values whose deadline has passed are not stored. In Redis, but not in Valkey, they may nevertheless make a
+    // listpack a hashtable.
     if (!too_late || !call.services.env.dialect.traits.past_deadlines_expire)
       hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
     if (too_late) return Expire(call, key, hash, words.fields);
@@ -444,8 +445,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      // As in Redis, but not in Valkey, sets each field before deleting it, so that a new field may make a full hash a
-      // table.
+      // In Redis, but not in Valkey, each field is set and then deleted. The only lasting effect: a listpack at its
+      // size limit becomes a hashtable.
       if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);

@@ -177,7 +177,7 @@ FieldExpireWords TakeValkeyExpireWords(Call& call, TimeUnit unit, TimeBase base)
   FieldExpireWords words;
   const Bytes time = call.args.Next();
   const auto options = TakeOptionsBeforeFields(call.args);
-  // As in Valkey, checks the options before the fields, but a missing FIELDS before the options.
+  // As in Valkey, refuses first a missing FIELDS, then invalid options, then invalid fields.
   words.conditions = ParseValkeyConditions(options);
   words.fields = TakeValkeyFields(call.args, 1);
   words.deadline_ms = ParseFieldDeadline(call, {time, unit, base});

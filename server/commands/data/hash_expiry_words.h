@@ -13,7 +13,8 @@ namespace respite {
 
 HashFieldGrammar GrammarOfFields(const Call& call);  // the grammar of the emulated version, or of replayed commands
 
-// Take the arguments `FIELDS numfields field…`, which must be the last ones. Return the fields, or throw a Refusal.
+// These functions take the arguments `FIELDS numfields field…`, which must be the last ones. They return the fields, or
+// throw a Refusal.
 std::span<const Bytes> TakeFieldNames(Call& call);    // takes the fields of HPERSIST or HGETDEL
 std::span<const Bytes> TakeFieldsToRead(Call& call);  // takes the fields of HTTL or a variant
 

@@ -108,8 +108,8 @@ struct PfAdd {
       const HllChange change = hll.Add(observation, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
       const bool alone = call.args.Left() == 1;
-      // For several elements, PFADD checks the whole value before its first change. Otherwise PFADD could add some of
-      // the elements and then fail because the value is corrupt.
+      // Checks the whole value before the first of several changes. PFADD could otherwise add some of the elements and
+      // then fail because the value is corrupt.
       if (changes == 0 && !alone && !hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, observation);
       ++changes;

@@ -309,8 +309,9 @@ const Entry* PickKey(Call& call) {
     if (entry == nullptr) return nullptr;
     if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Many random tries found only keys that have expired or are hidden (in a slot that is being imported). A scan finds
-  // another key, although not a random one, and deletes the expired keys that it visits.
+  // Scans the database after many random tries that found only keys that have expired or are hidden (in a slot that is
+  // being imported). The scan finds another key, although not a random one, and deletes the expired keys that it
+  // visits.
   return FirstAlive(call);
 }
 

@@ -37,7 +37,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
 
   uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the longest common subsequence
 
-  // If there are several longest common subsequences, returns the same one as Redis.
+  // Returns the same one as Redis if there are several longest common subsequences.
   Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
 
  private:

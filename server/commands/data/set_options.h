@@ -15,7 +15,7 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
 struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
 
-  // If the key exists, throws a Refusal for a digest that has not 16 characters.
+  // Throws a Refusal if the key exists and the digest has not 16 characters.
   bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils the condition; null differs from any string
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 

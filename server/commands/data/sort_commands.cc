@@ -337,8 +337,8 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Elements whose texts for BY are equal keep the order that they have here. A stored result must not depend on the
-  // order in the set's hash table.
+  // Sorts the elements of a set before a result is stored, because elements that compare as equal keep this order. The
+  // result must not depend on the order in the set's hash table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {
     const std::vector<size_t> indexes =

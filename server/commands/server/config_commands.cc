@@ -78,7 +78,7 @@ struct ConfigResetStat {
     services.env.commands.ResetStats();
     if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
     services.data.lazy_free_thread.ResetFreedObjects();
-    // CONFIG RESETSTAT resets all of these statistics except the number of changes since the last save.
+    // CONFIG RESETSTAT resets all statistics of the dataset except the number of changes since the last save.
     services.data.dataset.stats = {.dirty = services.data.dataset.stats.dirty};
     call.reply.Ok();
   }

@@ -52,7 +52,8 @@ struct BgSave {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
-  // In a transaction, BGSAVE only schedules the save. Otherwise the RDB file could contain half of the transaction.
+  // Only schedules the save if BGSAVE is called in a transaction. The RDB file could otherwise contain half of the
+  // transaction.
   static void Run(Call& call) {
     if (call.args.TakeToken("CANCEL")) return Cancel(call);
     const bool may_wait = call.args.TakeToken("SCHEDULE");

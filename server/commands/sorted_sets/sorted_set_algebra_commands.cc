@@ -61,8 +61,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // Calls visit(Bytes member, double score) for each member, until `go_on()` returns false. `go_on()` is called after
-  // each member of a set, but only before every 64 members of a sorted set.
+  // Calls visit(Bytes member, double score) for the members until `go_on()` returns false. A set asks `go_on()` after
+  // each member. A sorted set asks it before each piece of 64 members, so all members of a piece are visited.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -260,8 +260,8 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
-  // Otherwise propagates the result: replicas before Redis 8.8 have no AGGREGATE COUNT, and some refuse hexadecimal
-  // weights.
+  // If false, the result is propagated instead of the command: replicas before Redis 8.8 have no AGGREGATE COUNT, and
+  // some refuse hexadecimal weights.
   const bool is_portable = !options.counts && options.has_decimal_weights;
   is_portable ? StoreSortedSet(call, destination, result, event)
               : StoreAndRecordSortedSet(call, destination, result, event);

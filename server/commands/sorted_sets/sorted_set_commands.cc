@@ -79,8 +79,8 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// If a score of a ZADD or ZINCRBY is hexadecimal or has leading blanks, propagates all scores as decimal numbers,
-// because replicas of other versions may refuse the client's form.
+// Propagates all scores of a ZADD or ZINCRBY as decimal numbers if one of them is hexadecimal or has leading blanks.
+// Replicas of other versions may refuse the client's form.
 void RecordPlainScores(Call& call, std::span<const Bytes> pairs, const PairScores& scores) {
   if (!call.effect.IsRecording()) return;
   bool is_plain = true;

@@ -320,9 +320,10 @@ struct ClaimedEntry {
   uint64_t deliveries;  // before this one
 };
 
-// What one stream contributes to the reply of XREADGROUP. For the ID `>`: `claimed` (pending entries, CLAIM), and then
-// `count` new entries from `first_new` on. For any other ID: `history`, the consumer's own pending entries, some of
-// which may be deleted. `first_new` stays valid until the reply is written, because no entry moves in memory before.
+// What one stream contributes to the reply of XREADGROUP. If the ID is `>`: first the pending entries in `claimed`
+// (option CLAIM), then `count` new entries from `first_new` on. If the ID is any other: the consumer's own pending
+// entries in `history`, some of which may be deleted. `first_new` stays valid until the reply is written, because no
+// entry moves in memory before.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new = {};
@@ -503,8 +504,9 @@ struct XReadGroup {
     return delivery;
   }
 
-  // Computes how many ms pass until the next pending entry of the group is idle for `idle_ms`; a day at most. Lowers
-  // `retry_ms` (0: not set yet) to this time. Leaves `retry_ms` unchanged if there is no such entry.
+  // For XREADGROUP CLAIM: lowers `retry_ms` to the time until the next pending entry will have been idle for `idle_ms`,
+  // at most a day. `retry_ms` is 0 if it was not set yet. It is unchanged if no pending entry is still waiting for its
+  // idle time.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);

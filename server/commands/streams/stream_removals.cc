@@ -27,8 +27,8 @@ void RemovalRecorder::RecordDeletion() {
 void RemovalRecorder::RecordTrim(const StreamLog& log) {
   if (!call_.effect.IsRecording() || deleted_.empty()) return;
   RecordAcknowledged();
-  // With ACKED, an entry that stays may precede removed entries. XTRIM propagates the removals before the first entry
-  // that is left, and XDEL those after it.
+  // Propagates the removals before the first entry that is left as XTRIM, and those after it as XDEL. (With ACKED, an
+  // entry that stays may precede removed entries.)
   const bool is_empty = log.Length() == 0;
   const auto kept = is_empty ? deleted_.end() : std::ranges::lower_bound(deleted_, log.FirstId());
   if (is_empty) {
@@ -38,8 +38,8 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
   }
   if (kept == deleted_.end()) return;
   RecordInBatches({"XDEL", key_}, {kept, deleted_.end()});
-  // XDEL raises the greatest deleted ID of a replica, but a trim does not change it here. So XSETID sets it back. No
-  // command can set it to 0-0.
+  // Sets the greatest deleted ID of replicas back with XSETID. XDEL has raised it there, whereas the trim has not
+  // changed it here. (No command can set it to 0-0.)
   const StreamId& max_deleted = log.MaxDeletedId();
   if (max_deleted.IsZero() || max_deleted > deleted_.back()) return;
   call_.effect.Replace("XSETID", key_, StreamIdText(log.LastId()).View(), "ENTRIESADDED",

@@ -1,5 +1,5 @@
-// RemovalRecorder: propagates what the stream commands and options of Redis 8.2 remove (XDELEX, XACKDEL, DELREF, ACKED)
-// as XACK, XTRIM and XDEL, which replicas of every version have.
+// RemovalRecorder: XDELEX, XACKDEL and the options DELREF and ACKED are new in Redis 8.2. So that older replicas
+// understand what they remove, it is propagated as XACK, XDEL and XTRIM (and XSETID, see RecordTrim).
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace respite {
 
 // Collects what a command removes from one stream, and then propagates it instead of the command. Does nothing while
 // commands are not propagated (no append-only file and no replicas).
-class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED remove, as XACK, XTRIM and XDEL
+class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED remove, as older commands
  public:
   RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}
 
@@ -27,7 +27,7 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   // Requires: the trim has removed all entries before the first one that is left. NoteDeleted was called for at least
   // one of them (if there are any), and then for each removed entry after the first one that is left, in the order of
   // the IDs.
-  void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
+  void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM, XDEL and XSETID
 
  private:
   void RecordAcknowledged();                      // propagates XACK for each group

@@ -116,7 +116,7 @@ void NodePlan::RemoveTemporaryFolder() {
 }
 
 std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
-  std::unique_ptr<Config> config = config_.CopyFor(folder);
+  std::unique_ptr<Config> config = config_.CopyForServerIn(folder);
   Settings& settings = config->MutableSettings();
   for (const auto port : kPorts) {
     if (settings.*port > 0) settings.*port += node;

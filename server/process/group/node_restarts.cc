@@ -12,7 +12,7 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
     : owner_(owner), hosted_servers_(hosted_servers), loop_(loop) {
   for (HostedServer& hosted : hosted_servers_) {
     const Config& config = hosted.node->config();
-    auto start = config.CopyFor(*config.settings().folder);
+    auto start = config.CopyForServerIn(*config.settings().folder);
     if (start->settings().port == kAutoPort) start->MutableSettings().port = start->settings().bound_port;
     hosted.start = std::move(start);
     hosted.node->services().lab.restarts = this;

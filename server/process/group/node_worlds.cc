@@ -29,7 +29,7 @@ size_t KeysOf(const NodeServer& node) {
 }  // namespace
 
 NodeWorlds::NodeWorlds(const Parts& parts)
-    : parts_(parts), nonexistent_folder_(kNowhere), base_(parts.config.CopyFor(nonexistent_folder_)) {
+    : parts_(parts), nonexistent_folder_(kNowhere), base_(parts.config.CopyForServerIn(nonexistent_folder_)) {
   parts_.server.services().lab.worlds = this;
 }
 
@@ -48,7 +48,7 @@ std::function<void()> NodeWorlds::SkipIfDestroyed(std::function<void()> task) co
 // --- Creation and removal
 
 std::unique_ptr<Config> NodeWorlds::ConfigFor(const WorldOptions& options, Folder& folder) const {
-  auto config = base_->CopyFor(folder);
+  auto config = base_->CopyForServerIn(folder);
   if (options.version) config->Emulate(*options.version);
   Settings& settings = config->MutableSettings();
   settings.port = options.port.value_or(0);
