@@ -16,6 +16,7 @@
 #include <cmath>
 #include <span>
 
+#include "scripting/lib_support.h"
 #include "scripting/lua51_internals.h"
 #include "scripting/script_watch.h"
 
