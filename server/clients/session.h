@@ -27,8 +27,8 @@ class User;
 class Transport {  // interface to a session's connection: a client's socket, the link to the primary, or a test double
  public:
   virtual ~Transport() = default;
-  // Sends output of the session (`out`) until about `max_bytes` were sent or the peer accepts no more. The transport
-  // sends the rest in later Turns without another call.
+  // Sends output of the session (`out`), until about `max_bytes` were sent or the socket accepts no more. The rest is
+  // sent in later Turns without another call.
   virtual void Flush(size_t max_bytes) = 0;  // sends about `max_bytes` of output now, the rest later
   // Runs further requests of a session that was paused, or that had used up its share of the Turn.
   virtual void Resume() = 0;                               // runs the input of a session that was paused

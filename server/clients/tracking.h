@@ -100,8 +100,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and the clients that track them
   std::map<size_t, size_t> prefix_lengths_;              // how many prefixes have each length
   bool has_changes_ = false;                             // true: Broadcast has invalidations to send
-  // The ids of clients that have read keys which were not remembered, because there were too many. Broadcast tells them
-  // to drop all keys.
+  // The ids of clients that have read keys which were not remembered, because too many keys were tracked. Broadcast
+  // tells these clients to drop all keys.
   std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
   size_t tracking_client_count_ = 0;        // number of clients with tracking on
   size_t item_count_ = 0;                   // number of pairs of a remembered key and a reader

@@ -24,8 +24,8 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // kAgain means that the command was blocked before, or delayed by CLIENT PAUSE or MIGRATE. A blocked command was
-  // shown when its wait began. A delayed command is never shown, as in Redis.
+  // Does not show a command of the stage kAgain, which was blocked before, or delayed by CLIENT PAUSE or MIGRATE. A
+  // blocked command was shown when its wait began. A delayed command is never shown, as in Redis.
   if (call.stage != Progress::Stage::kAgain) ShowUnlessHidden(call.session, call.command, call.words);
 }
 

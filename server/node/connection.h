@@ -30,8 +30,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool IsHandshakeLate() const override;                            // true: the TLS handshake has taken over 30 s
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
-  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
-  // turn resumes the client.
+  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the client's
+  // input is resumed in the next turn.
   struct MovingClient {                      // what a client takes along that moves to another server
     std::string reply;                       // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
