@@ -1,8 +1,8 @@
 // NameResolver: looks up the addresses of a host, with a timeout.
 //
 // The look-up of the C library has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on
-// a thread of its own, and the caller waits for it only until the timeout. A look-up for which nobody waits any more
-// ends by itself, and counts against kMaxLookUps until then. Numeric addresses need no thread.
+// a thread of its own, and the caller waits for it only until the timeout. A look-up that has timed out ends by
+// itself, and counts against kMaxLookUps until then. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>

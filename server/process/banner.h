@@ -1,9 +1,9 @@
 // Log lines from the start of the process until it is ready. Most have the texts and the order of Redis, since
 // launchers parse them.
 //
-// Launchers take some texts, in upper or lower case, for a failed start: "error", "denied", "can't", "not listen",
-// "already in use". So no line may contain them. The path of a file may contain them, so lines with a path are logged
-// after the line that reports readiness.
+// If a line contains one of these texts, in upper or lower case, launchers think that the start has failed: "error",
+// "denied", "can't", "not listen", "already in use". So no line may contain them. Paths of files may contain them, so a
+// line with a path is logged only after the line that reports readiness.
 #pragma once
 
 #include <string>
