@@ -96,10 +96,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // the command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
-  // Applies CLIENT REPLY to a part of EXEC's reply: to the header, or to one command's reply, which begins at
-  // `reply_start`. If replies are off, removes this part. Otherwise marks it as kept, so that a later CLIENT REPLY OFF
-  // in the same transaction does not drop it. Must be called after each part, because CLIENT REPLY takes effect between
-  // the commands of a transaction.
+  // Applies CLIENT REPLY to one piece of EXEC's reply: to the header, or to one command's reply, which begins at
+  // `reply_start`. If replies are off, removes this piece. Otherwise marks it as kept, so that a later CLIENT REPLY OFF
+  // in the same transaction does not drop it. Must be called after each piece, because CLIENT REPLY takes effect
+  // between the commands of a transaction.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.

@@ -121,7 +121,7 @@ bool NodeServer::HasClients() const {
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
-// Measures how long the server has had no client. A client that connected and left between two ticks counts, too.
+// Measures how long the server has had no client. A client that connected and left between two ticks also counts.
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.real_clock.NowMs();
@@ -248,8 +248,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// Loads the data. If this server replaces another one, copies the keys and function libraries of that server, but for
-// example not its replication ID: a copy has what an append-only file would have. Otherwise loads the files.
+// Loads the data. If this server replaces another one, copies the keys and function libraries of that server. The copy
+// has what an append-only file would have, so it has no replication ID. Otherwise loads the files.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;

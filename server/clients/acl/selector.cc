@@ -123,8 +123,8 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// Applies a rule such as "+select|0", which allows a command only with this first argument; `name` is "select|0".
-// Neither commands with subcommands nor subcommands can have such rules. Returns null, or the error.
+// Applies a rule such as "+select|0", which allows a command only with this first argument; `name` is "select|0". Such
+// rules are refused for commands with subcommands and for subcommands. Returns null, or the error.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
