@@ -25,8 +25,8 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   // Returns whether the primary, without `replica`, keeps at least cluster-migration-barrier replicas that may replace
   // it.
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` keeps enough replicas
-  // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
-  // any primary has.
+  // Returns whether this replica must move, rather than another one. `max_replicas`: the largest number of working
+  // replicas that any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move
 
   const Parts parts_;  // the arguments of the constructor
