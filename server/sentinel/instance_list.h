@@ -36,8 +36,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  // `moved` has the new address. Copies this address to the Sentinel's entries at all other primaries, and closes the
-  // links to it.
+  // Updates a Sentinel that has moved: copies the new address from `moved` to its entries at all other primaries, and
+  // closes the links to it.
   void UpdateSentinelAddress(const PeerSentinel& moved);  // updates a moved Sentinel's entry at all primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 

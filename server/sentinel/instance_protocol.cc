@@ -12,7 +12,7 @@ constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
 // Period of INFO, in ms, to a replica that was sent REPLICAOF NO ONE in a failover.
 constexpr int64_t kPromotionInfoMs = 100;
-// If INFO is not answered within this time (in ms), INFO is sent again.
+// If a reply to INFO has not arrived within this time (in ms), INFO is sent again.
 constexpr int64_t kInfoAgainMs = 1000;
 
 }  // namespace
@@ -37,8 +37,7 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns where to connect. With resolve-hostnames, this is the host name, because the address of the name may have
-// changed.
+// Returns where to connect. With resolve-hostnames, returns the host name, because its IP address may have changed.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -73,8 +72,7 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
       [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
-// Closes the connection if SUBSCRIBE has failed. Without a subscription the connection is useless, and the next one may
-// use another password.
+// Closes the connection if SUBSCRIBE has failed: it is useless, and a new one may use another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHelloConnection();
@@ -142,9 +140,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
                       [this, &instance](const ReplyTree& reply) { ReceivePingReply(instance, reply); });
 }
 
-// Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive. Once such a server counts as down, this Sentinel sends
-// SCRIPT KILL.
+// Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary,
+// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL.
 void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");
