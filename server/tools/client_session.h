@@ -20,7 +20,8 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
-  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP.
+  // Waits for a reply. Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP;
+  // Error() says which.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
   // Requires: no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
@@ -41,11 +42,11 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection
-  // Prints an error if the new server cannot be reached.
+  // Changes the server. Prints an error if the new server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
-  // Returns 0 if a reply came (with the option -e: unless it is an error), or if SHUTDOWN ended the connection;
-  // otherwise 1. After SUBSCRIBE and MONITOR, prints messages until an error reply, Ctrl-C, or the end of the
-  // connection.
+  // Sends a command and prints the reply. Returns 0 if a reply came (with the option -e: unless it is an error), or if
+  // SHUTDOWN ended the connection; otherwise 1. After SUBSCRIBE and MONITOR, prints messages until an error reply,
+  // Ctrl-C, or the end of the connection.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 
