@@ -184,7 +184,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline void Executor::PassGates(Request& request) {
-  request.flags = EffectiveFlags(parts_.services, request.session, *request.command, request.words);
+  request.flags = FlagsOfRequest(parts_.services, request.session, *request.command, request.words);
   if (request.session.cluster_options.imports == nullptr) [[likely]] {
     parts_.gates.Pass(request);
   } else {

@@ -43,7 +43,7 @@ class Users;
 
 // Returns the command's flags. The flags of some commands depend on the request: EXEC and scripts have flags of the
 // commands that they run. Their hook `flags_of` computes them.
-inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // flags; EXEC: of what it will run
+inline uint32_t FlagsOfRequest(const Services& services, const Session& session,  // flags; EXEC: of what it will run
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);

@@ -149,7 +149,7 @@ bool InfoReader::IsUpAndPrimary(const Primary& primary) const {
          core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
 }
 
-bool InfoReader::HasNotGoneDownFor(const WatchedReplica& replica, int64_t ms) const {
+bool InfoReader::HasNotGoneDownWithin(const WatchedReplica& replica, int64_t ms) const {
   return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
 }
 
@@ -163,7 +163,7 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
     return failover_.HandlePromotion(replica);
   }
   const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
-  if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
+  if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownWithin(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;
   }
@@ -177,7 +177,7 @@ void InfoReader::CorrectReportedPrimary(WatchedReplica& replica) {
       core_.IsHostOf(primary.address, replica.reported_primary_host))
     return;
   const int64_t wait_ms = primary.failover_timeout_ms;
-  if (!IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
+  if (!IsUpAndPrimary(primary) || !HasNotGoneDownWithin(replica, wait_ms) ||
       core_.NowMs() - replica.reported_primary_since_ms <= wait_ms)
     return;
   replicaof_sender_.Follow(replica, primary.address);

@@ -37,7 +37,7 @@ bool HasMarks(const SyntaxArgument& argument) {
 }  // namespace
 
 void HabitCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
-  if (request.place == Place::kSent) written_.clear();
+  if (request.place == Place::kSent) unchecked_keys_.clear();
   if (request.place == Place::kQueued) return;
   CheckNoTtl(request, remarks);
   CheckVersions(request, remarks);
@@ -58,7 +58,7 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     if (request.place != Place::kSent) {
       // Checks the key only when the transaction or script has ended (CheckAfterSuccess), because a later command of it
       // may give the key a deadline.
-      if (written_.size() < kMaxWritten) written_.insert(std::move(key));
+      if (unchecked_keys_.size() < kMaxWritten) unchecked_keys_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = FindUnexpired(parts_, key);
@@ -118,7 +118,7 @@ void HabitCheck::CheckWatchWithoutExec(const LintRequest& request, LintRemarks& 
 
 void HabitCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kSent) return;
-  for (const KeyName& key : std::exchange(written_, {})) {
+  for (const KeyName& key : std::exchange(unchecked_keys_, {})) {
     const Entry* const entry = FindUnexpired(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
