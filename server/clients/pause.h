@@ -27,8 +27,8 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // The parts of the server that may pause writes. Such a pause lasts until the same part resumes writes, independently
-  // of CLIENT PAUSE.
+  // The parts of the server that may pause writes. The pause by such a part lasts until the same part resumes writes.
+  // CLIENT PAUSE and CLIENT UNPAUSE do not change it.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends the pause by `owner`

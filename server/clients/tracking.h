@@ -52,8 +52,9 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Requires: the session tracks keys.
   void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
-  // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. While
-  // the table stays too large, each call forgets up to 100 keys more than the call before.
+  // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys. The first
+  // call forgets up to 100 keys. While the table stays too large, each call forgets up to 100 keys more than the call
+  // before.
   void EnforceTableLimit();  // above tracking-table-max-keys: forgets some keys, tells their readers
   void Broadcast();          // sends the invalidations of broadcast mode, at the end of a Turn
 

@@ -162,9 +162,9 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// If this node follows another primary than before, tells all nodes, at most once per second. In Redis, they learn this
-// only from the next PING, up to half a node timeout later. Until then, they would treat a former primary that returns
-// from a network partition as a primary.
+// Tells all nodes, at most once per second, that this node follows another primary than before. In Redis, they learn
+// this only from the next PING, up to half a node timeout later. Until then, they would treat a former primary that
+// returns from a network partition as a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -232,8 +232,7 @@ void Cluster::OnLinkConnected(BusLink& link) {
   if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // A PING on the previous connection may be unanswered. Then the node counts as silent since that PING, not since the
-  // new one.
+  // Lets the node count as silent since an unanswered PING on the previous connection, not since the new PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }

@@ -26,7 +26,8 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
-  // If the primary fails during a manual failover, before it has answered, this replica begins an ordinary election.
+  // An ordinary election is needed if the primary has failed. This also holds during a manual failover if the primary
+  // fails before it has told its offset.
   return me.primary->Is(kNodeFail) && !parts_.core.settings.cluster_replica_no_failover;
 }
 

@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// A packet describes one in ten of the known nodes, and at least three. Each pair of nodes exchanges at least four
-// packets per node timeout, so a majority learns of a failure within a node timeout.
+// A packet describes one in ten of the known nodes, and at least three (fewer only in a smaller cluster). Each pair of
+// nodes exchanges at least four packets per node timeout, so a majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;

@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // While this node imports the slot (CLUSTER SETSLOT IMPORTING), only nodes in the shard of the source may take it.
-  // One of them may have replaced the source.
+  // Only nodes in the shard of the source may take a slot while this node imports it (CLUSTER SETSLOT IMPORTING). One
+  // of them may have replaced the source after a failover.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;

@@ -24,14 +24,14 @@ namespace respite {
 
 #ifdef NDEBUG
 
-class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
+class ChangeCheck {  // the version without assertions: every function does nothing
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void NoteCreated() {}   // does nothing; with assertions: notes that the edit created the key
-  void NoteChanged() {}   // does nothing; with assertions: notes that the edit set or removed the value or deadline
-  void NoteReported() {}  // does nothing; with assertions: notes that the command reported its change
-  void DisableChangeCheck() {}  // does nothing; with assertions: disables the check
-  void Close() {}               // does nothing; with assertions: checks that changes were reported
+  void NoteCreated() {}         // the edit has created the key
+  void NoteChanged() {}         // the edit has set or removed the value or the deadline
+  void NoteReported() {}        // the command has reported its change
+  void DisableChangeCheck() {}  // turns the check off
+  void Close() {}               // checks that changes were reported
 };
 
 #else

@@ -354,8 +354,8 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_propagated ? Unit::Origin::kReplayed : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
-  // SCAN, RANDOMKEY and similar commands may remove several expired keys. The removals are independent, so each is
-  // propagated separately (kApart). As in Redis, the removals in a transaction or a script form one group.
+  // Propagates each removal of an expired key by SCAN, RANDOMKEY and similar commands separately (kApart), because the
+  // removals are independent. In a transaction or a script, the removals form one group, as in Redis.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Grouping::kApart : Unit::Grouping::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;

@@ -263,8 +263,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // After its first write, a script may continue to write even if disk errors or missing replicas now forbid writes, so
-  // that its writes are not left half done.
+  // The checks below apply only to the first write of a script. Its later writes run even if disk errors or missing
+  // replicas forbid writes by then, so that the script's changes are not left half done.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   auto trouble = Applies(Gate::kDiskError) ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;

@@ -13,8 +13,8 @@ struct Session;
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
   struct DataAfterCrash {  // which data a restarted server loads
-    // What the restarted server loads. kFiles: the files on the disk. kAll: all data that the server had before the
-    // crash, even if no file has it.
+    // The data that the restarted server loads. kFiles: the files on the disk. kAll: all data that the server had
+    // before the crash, even if no file has it.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
     AppendFsync policy = AppendFsync::kAlways;  // the AOF keeps what this appendfsync setting guarantees
   };

@@ -18,7 +18,7 @@ struct Services;
 
 class NodeHost final : public Host, public EventLoop::Participant {  // runs one Node on an event loop
  public:
-  // Both arguments must outlive the NodeHost.
+  // `loop` and `node` must outlive the NodeHost.
   NodeHost(EventLoop& loop, Node& node);
   // Closes all clients of the Node.
   ~NodeHost() override;

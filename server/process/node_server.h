@@ -64,7 +64,8 @@ class NodeServer {  // one Redis server of this process
     const RealClock& real_clock;
     uint32_t nodes;   // number of servers that share the process's limit of open files
     uint64_t number;  // unique for each server of the process, and equal in each run (0, 1 …; a hash for worlds)
-    // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
+    // The seed makes each server of the process repeat its random choices in each run. nullopt: the choices differ from
+    // run to run.
     std::optional<uint64_t> seed;  // seed of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
     // which listens only if a port of its own is set.

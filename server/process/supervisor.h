@@ -16,7 +16,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   // process with SIGSTOP, and returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
-  // If there is a supervisor, `daemonize` is ignored.
+  // Returns whether systemd or upstart manages this process. If so, the server stays in the foreground even with
+  // `daemonize yes`.
   bool HasSupervisor() const { return active_ != Supervision::kNone; }  // true: systemd or upstart manages this process
 
   void ReportReady() const;  // reports to systemd that the server is ready to serve

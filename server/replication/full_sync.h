@@ -64,7 +64,8 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
-  // Some replicas may receive a snapshot from a file (kFile) while others receive one through the pipe (kPipe).
+  // Returns the replicas that now receive a snapshot from a file (kFile) or through the pipe from a child process
+  // (kPipe). There may be replicas of both kinds at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
   bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE with others; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now

@@ -34,8 +34,8 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   explicit Replication(const Services& services);
 
   // Makes this server a replica. `shared_until` says how many bytes of this server's history the new primary is known
-  // to have, too (History). nullopt: the new primary may have another history. The keys here then count as data of
-  // another history (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
+  // to share (History). nullopt: the new primary may have another history. The keys here then count as data of another
+  // history (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
   void Follow(const std::string& host, int port,  // makes this server a replica (REPLICAOF)
               std::optional<int64_t> shared_until);
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover; does nothing if this server is one already.

@@ -85,7 +85,8 @@ bool InstanceList::RemoveDownSentinelIfFull(Primary& primary) {
   return RemoveLongestDownIfFull(primary.sentinels, kMaxPeerSentinels);
 }
 
-// If this Sentinel watches several primaries together with another Sentinel, all of them use one link to that Sentinel.
+// Lets `sentinel` use the link that this Sentinel already has to the same Sentinel for another primary. Two Sentinels
+// that watch several primaries together thus share one link.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
   for (const auto& [name, primary] : core_.state.primaries) {
     if (primary.get() == &sentinel.primary) continue;

@@ -18,8 +18,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                             const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
-  // If there are kMaxReplicas already, the new replica replaces the one that has been down longest. Fails if none of
-  // them is down, or during a failover.
+  // Adds a replica that INFO of `primary` lists. The new replica replaces the one that has been down longest if there
+  // are kMaxReplicas already. In this case, fails if none of them is down, or during a failover.
   Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO of `primary` lists
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known

@@ -12,7 +12,7 @@ constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
 // Period of INFO, in ms, to a replica that was sent REPLICAOF NO ONE in a failover.
 constexpr int64_t kPromotionInfoMs = 100;
-// If a reply to INFO has not arrived within this time (in ms), INFO is sent again.
+// The time (in ms) that a Sentinel waits for the reply to INFO before it may send INFO again.
 constexpr int64_t kInfoAgainMs = 1000;
 
 }  // namespace
@@ -72,7 +72,8 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
       [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
-// Closes the connection if SUBSCRIBE has failed: it is useless, and a new one may use another password.
+// Closes the connection if SUBSCRIBE has failed, because it can receive no messages. A new connection may log in with
+// another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHelloConnection();

@@ -44,8 +44,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
   bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed, or locked
-  // After a synchronisation through the RDB file: removes the file if rdb-del-sync-files is set, there are no save
-  // points, and appendonly is off. Otherwise does nothing.
+  // Removes the RDB file that a synchronisation has used. Does so only on a server that keeps nothing on disk:
+  // rdb-del-sync-files is set, there are no save points, and appendonly is off.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
     RemoveSyncFile(BackgroundPath());
@@ -74,9 +74,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
   bool MustRefuseWrites() const;  // true: a save has failed, so writes get MISCONF (stop-writes-on-bgsave-error)
 
-  // Called at startup, before loading. Locks the dump if there are save points, and removes temporary files of
-  // processes that no longer exist. Returns an error text if the server must not start, because another server has
-  // locked the dump. With Redis' default save points the server starts nevertheless, but does not save (see
+  // Locks the dump if there are save points, and removes temporary files of processes that no longer exist. Called at
+  // startup, before loading. Returns an error text if the server must not start, because another server has locked the
+  // dump. With Redis' default save points the server starts nevertheless, but does not save (see
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
   // Returns whether this server does not save by itself, because the dump belongs to another server. This is so if this

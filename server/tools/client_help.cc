@@ -56,8 +56,8 @@ std::vector<std::string> ArgumentTexts(ArgumentNodes nodes) {
   return texts;
 }
 
-// Appends to `words` one text for each word that the user must type for a mandatory argument, such as "COUNT" and
-// "count".
+// Appends to `words` one text for each word that a user types for the argument `node`: its keyword, such as "COUNT",
+// and the name of its value, such as "count". Appends only the mandatory arguments of a group.
 void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node, ArgumentNodes children) {
   if (node.HasToken()) words.push_back(TokenText(node));
   if (node.type == ArgumentType::kPureToken) return;

@@ -33,12 +33,13 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // turns the received bytes into replies
 };
 
-// After a lost connection, the next Run makes a new one with the same user, protocol and database. If the connection
-// was lost after MULTI, the next command fails first.
+// A session sends commands to a server and prints the replies. Run makes a new connection, with the same user, protocol
+// and database, if the last one was lost. After a loss within a transaction, the next Run only reports the loss,
+// because its command must not run outside the transaction.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
-  // If the options contain no password, takes the password from the environment (REDISCLI_AUTH). `options` must outlive
-  // this object.
+  // Takes the password from the environment (REDISCLI_AUTH) if the options contain none. `options` must outlive this
+  // object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection

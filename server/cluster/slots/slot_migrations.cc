@@ -38,7 +38,7 @@ void SlotMigrations::Export(const SlotSet& slots, const NodeId& target, const st
   SlotJob job = NewJob(name, SlotJob::Operation::kExport, slots);
   job.source = services_.cluster.cluster()->view().me().id;
   job.target = target;
-  // If the target has requested this export before, under the same name, removes the job of that attempt.
+  // Removes the job of an earlier attempt, for which the target has requested an export under the same name.
   if (const auto former = log_.Find(name, SlotJob::Operation::kExport)) log_.Remove(former);
   exports_.emplace_back(services_, log_.Add(std::move(job)));
 }

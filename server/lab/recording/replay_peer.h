@@ -59,8 +59,8 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Takes the next pair of replies; nullopt: none. While more replies may arrive (kUnderWay), a reply waits until the
-  // other server's reply has arrived, too.
+  // Takes the next pair of replies; nullopt: none. While more replies may arrive (kUnderWay), a reply waits for the
+  // reply of the other server.
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.

@@ -52,7 +52,7 @@ class TextWriter {
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // What the row that is being written shows of one client: a bar for each lane of locks, and the height up to which
+  // The part of one client in the row that is being written: a bar for each lane of locks, and the height up to which
   // the client is blocked (waits_to).
   struct Shown {
     struct Bar {
