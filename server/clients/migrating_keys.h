@@ -39,9 +39,8 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
                  std::span<const Bytes> arguments);
-  // If the command writes, marks all its keys as changed, so that MIGRATE does not delete them here. Called for
-  // commands of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is
-  // sending it.
+  // Marks all keys of a command that writes as changed, so that MIGRATE does not delete them here. Called for commands
+  // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.
   void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // EXEC, scripts: marks keys
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the

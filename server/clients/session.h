@@ -38,8 +38,8 @@ class Transport {  // interface to a session's connection: a client's socket, th
   virtual bool IsHandshakeLate() const { return false; }   // true: the TLS handshake takes too long
 };
 
-// What is at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub: a client
-// with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
+// The kind of program at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub:
+// a client with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };  // what is at the other end
 
 class QueueFlags {  // whether the session is in each of the queues of Clients

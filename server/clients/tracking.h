@@ -77,7 +77,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
     HashKey hash_key;  // secret seed of the hash function
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
-  // For each key, the sorted ids of the clients that have read it. Some of these clients may have disconnected.
+  // The sorted ids of the clients that have read each tracked key. Some of these clients may have disconnected.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {                           // one prefix of broadcast mode, and the clients that track it
     std::map<uint64_t, Session*> sessions;  // clients that track keys with this prefix, by id

@@ -86,8 +86,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// On a primary, claims slots that have loaded keys and no owner. Marks a slot as importing if it has loaded keys and
-// another node owns it: it was probably moving to this node when the server stopped.
+// Claims slots that have loaded keys and no owner, if this node is a primary. Marks a slot as importing if it has
+// loaded keys and another node owns it, because it was probably moving to this node when the server stopped.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;

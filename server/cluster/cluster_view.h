@@ -61,8 +61,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   // node owns as many slots as `slots` has.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // true: owns these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
-  // For each moving slot, the other node of the move: the node to which the slot migrates, or from which it is
-  // imported.
+  // The other node of the move of each moving slot: the node to which the slot migrates, or from which it is imported.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }  // slots that leave this node, by slot: the target nodes
   const Moves& importing() const { return importing_; }  // slots that this node imports, by slot: the source nodes

@@ -248,7 +248,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.human_name, extensions.human_name, MayBeAnnounced);
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
-  // If a node does not announce its shard, it belongs to the shard of its primary.
+  // A node that does not announce its shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;

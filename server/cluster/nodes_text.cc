@@ -183,7 +183,8 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // If the file contains no bus port, it is the client port + 10000: the file was written by Redis before version 4.
+  // The bus port is the client port + 10000 if the file contains none, because Redis before version 4 has written the
+  // file.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;

@@ -35,7 +35,7 @@ struct History {                           // replication history of the data: i
     kOther,                    // the state of this history at `offset`, but the new primary may have another history
   };
   Data data = Data::kWhole;
-  // On a replica: how many bytes of this history the primary's history is known to have, too. After a failover, the new
+  // The number of bytes of this history that the primary of this replica is known to share. After a failover, the new
   // primary's history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued
   // this data. 0: perhaps none, because the primary may have another history.
   int64_t shared_until = kMaxOffset;

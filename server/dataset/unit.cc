@@ -69,7 +69,7 @@ void Unit::ReportExpiredFields(int db, Bytes key, const std::vector<std::string>
 }
 
 void Unit::ReportAllFieldsExpired(int db, Entry* entry) {
-  // At the time INT64_MIN no deadline has passed. So this Hash shows all fields, also the expired ones.
+  // This Hash shows all fields, also the expired ones, because no deadline has passed at the time INT64_MIN.
   const Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, INT64_MIN});
   std::vector<std::string> fields;
   hash.ForEach([&](Bytes field, Bytes) { fields.emplace_back(field); });

@@ -340,8 +340,9 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // If an error replaces +QUEUED, the entry of the request shows the fault, because EXEC does not run the request.
-    // Other faults act only on the reply +QUEUED: EXEC later runs the command without the fault.
+    // Shows the fault in the entry of the request, unless it acts only on the reply +QUEUED, because EXEC later runs
+    // the command without the fault. An error that replaces +QUEUED is shown, because EXEC does not run the request
+    // then.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = rule_name;
     return;
   }

@@ -67,8 +67,8 @@ int64_t EventLoop::HandleEvents() {
   }
   const int64_t started_us = real_clock_.NowUs();
   const int served = poller_.Serve();
-  // After a wait, only several ready sockets make the loop busy. With a single client that waits for each reply, the
-  // next request arrives only after the next wait has begun.
+  // The loop is busy after a wait only if several sockets were ready. A single ready socket may belong to a client that
+  // waits for each reply, so its next request arrives only after the next wait has begun.
   is_busy_ = waits ? served > 1 : served != 0;
   RunTasks();
   const bool was_woken_otherwise = waits && served == 0;

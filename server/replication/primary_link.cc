@@ -50,7 +50,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 // --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
-  // If the link was down before, down_since_ms_ stays: by it, Sentinels judge how old the data is.
+  // Leaves down_since_ms_ unchanged if the link was already down, because Sentinels judge by it how old the data is.
   if (state_ == State::kNone || state_ == State::kLinked) down_since_ms_ = NowMs();
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();
@@ -170,7 +170,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = NowMs();
-  // While a slow script runs or a snapshot loads, the stream must not change the data, so its input waits.
+  // The input of the stream waits while a slow script runs or a snapshot loads, because it must not change the data
+  // then.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_input_.append(bytes);
@@ -492,7 +493,7 @@ void PrimaryLink::ForgetOffsetOnDisk() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
-  // Until the first base of the append-only file is complete, synced bytes of its incremental file are not safe.
+  // Synced bytes of the incremental append-only file are safe only after the first base of the file is complete.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.SyncedBytes() >= mark_.appended_bytes) {

@@ -165,7 +165,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
   bool resume_posted_ = false;            // true: Continue will run in a later turn
   bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
-  // When AofWriter::SyncedBytes() reaches `appended_bytes`, the history is safe on disk up to `offset`.
+  // The history is safe on disk up to `offset` when AofWriter::SyncedBytes() reaches `appended_bytes`.
   struct Mark {                   // a replication offset, and how much the append-only file had got by then
     uint64_t appended_bytes = 0;  // value of AofWriter::AppendedBytes() at this offset
     int64_t offset = 0;           // replication offset

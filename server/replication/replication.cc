@@ -51,9 +51,9 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// For BeginAboveFile, which estimates the length of a stream from the append-only file: at most kMaxStreamPerFile bytes
-// of the stream for each byte of the file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for
-// each second since the base was written.
+// BeginAboveFile estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
+// of the append-only file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since
+// the base was written.
 constexpr int64_t kMaxStreamPerFile = 3;
 constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
@@ -383,8 +383,8 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    // In a manual failover of the cluster, no PING may advance the offset: the replica must reach the offset at which
-    // this primary has paused writes.
+    // Sends no PING during a manual failover of the cluster, because a PING advances the offset. The replica must reach
+    // the offset at which this primary has paused writes.
     const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// Each time this many bytes were written, asks the system to write them to the disk, so that the sync at the end is
+// The number of written bytes after which the system is asked to write them to the disk, so that the sync at the end is
 // short.
 constexpr uint64_t kWritebackEvery = 8 * 1024 * 1024;
 

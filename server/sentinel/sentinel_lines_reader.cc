@@ -27,7 +27,7 @@ constexpr std::array<Bytes, 14> kPrimaryKeywords = {"down-after-milliseconds",
                                                     "known-sentinel",
                                                     "rename-command"};
 
-// As in Redis, returns the number at the beginning of the text, whatever follows it.
+// Returns the number at the beginning of the text, whatever follows it, as in Redis.
 int64_t NumberOf(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 uint64_t EpochOf(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 

@@ -16,7 +16,7 @@ struct History;
 class Keyspace;
 class MemoryGauge;
 
-// What an RDB file is for. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
+// The purpose of an RDB file. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
 // kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };  // what an RDB file is for
 

@@ -116,8 +116,8 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // If the typed `word` can begin the argument, returns the texts that the hint shows for it, one for each word that
-  // must be typed, such as {"EX", "seconds"}. Otherwise returns nullopt. With `by_token`, `word` must be a token.
+  // Returns the texts that the hint shows for the argument, one for each word that must be typed, such as {"EX",
+  // "seconds"}. Returns nullopt if the typed `word` cannot begin the argument. With `by_token`, `word` must be a token.
   // Without, it may also be a value of an argument that has no token. (NextFor tries tokens first.)
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {

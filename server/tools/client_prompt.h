@@ -13,7 +13,7 @@ void CatchInterrupts();  // from now on Ctrl-C sets a flag (WasInterrupted), and
 bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
 bool TakeInterrupt();    // true: Ctrl-C was pressed since the last call
 
-// While this object exists, a caught Ctrl-C shuts the socket down, so that a blocked read returns. Requires:
+// Makes a caught Ctrl-C shut the socket down while this object exists, so that a blocked read returns. Requires:
 // CatchInterrupts was called.
 class InterruptibleSocket {  // while it exists, a caught Ctrl-C shuts the socket down
  public:

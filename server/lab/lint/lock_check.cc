@@ -99,7 +99,7 @@ void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& rem
   KeyName key = request.Key(taking->key);
   if (FindUnexpired(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
-    // In a transaction or script, checks the key only at the end, because a later command may set the deadline.
+    // Checks the key only at the end of a transaction or script, because a later command may set the deadline.
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {

@@ -14,7 +14,7 @@ class Walk {
  public:
   explicit Walk(std::span<const Bytes> words) : words_(words) {}
 
-  // Each Take function tries to match one part of the syntax with the request's arguments from index `at` on. Returns
+  // Each function Take… tries to match one part of the syntax with the request's arguments from index `at` on. Returns
   // the index after the matched arguments, or nullopt if the arguments do not match. `kept` is the number of arguments
   // at the end that must be left for later parts of the syntax. `versioned_argument` is the enclosing group that has a
   // version, or null.
