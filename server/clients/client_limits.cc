@@ -97,7 +97,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     return false;
   }
   if (!session.authenticated && parts_.users.IsLoginRequired() && used > kUnauthenticatedOutputBytes) return true;
-  // As in Redis, a replica's output may always reach the size of the backlog, even if its hard limit is lower.
+  // A replica's output may always reach the size of the backlog, as in Redis, even if its hard limit is lower.
   // Otherwise a partial resynchronisation would exceed the limit, and the replica would be closed.
   const uint64_t least_hard =
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;

@@ -92,7 +92,8 @@ void OutputGate::Open(uint64_t rule_id, int64_t now_ms) {
 }
 
 void OutputGate::OpenAllBarriers(int64_t now_ms) {
-  // Opens all barriers except one: rule id 0 marks the barrier before a reply that is still being written.
+  // Opens all barriers except two: the end of the output (kEnd), and the barrier before a reply that is still being
+  // written (rule id 0).
   OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.rule_id != 0; }, now_ms);
 }
 

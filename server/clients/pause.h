@@ -67,7 +67,7 @@ class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire o
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
-  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys are to be removed
+  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys would be removed
   struct Parts {                                      // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE, and pauses of writes by the server

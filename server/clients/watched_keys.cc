@@ -71,9 +71,9 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Marks the transactions that watch a key of `db`, if the key existed at WATCH. These are the ones that lose a key: as
-// long as no watched key of a transaction has changed, keys that existed at WATCH still exist, and others do not. So
-// the keyspace need not be searched.
+// Marks the transactions that watch a key of `db`, if the key existed at WATCH. They lose that key now, because a key
+// that existed at WATCH still exists, unless a watched key of the transaction has changed before. So the keyspace need
+// not be searched.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_by_database_.find(db);
   if (lists == lists_by_database_.end()) return;
@@ -94,7 +94,7 @@ void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // As in Redis, a key that had expired at WATCH counts as absent before the swap. A key that has expired now
+      // A key that had expired at WATCH counts as absent before the swap, as in Redis. A key that has expired now
       // counts as absent after the swap.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {

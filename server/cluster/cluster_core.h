@@ -53,8 +53,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // its last input. nullopt: not since the start of the process, so the data is from a file.
   virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
-  // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary has,
-  // too; nullopt: perhaps the primary has another history.
+  // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary
+  // shares; nullopt: perhaps the primary has another history.
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       std::optional<int64_t> shared_until) = 0;
   virtual void Promote() = 0;  // makes this server a primary

@@ -17,7 +17,8 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // Does nothing unless cluster-allow-replica-migration is on. Called by the timer. Cost: O(nodes).
+  // Moves this replica to a primary that has lost its replicas, if it is this replica's turn. Does nothing unless
+  // cluster-allow-replica-migration is on. Called by the timer. Cost: O(nodes).
   void Continue();  // if it is this replica's turn: moves it to a primary that lost its replicas
 
  private:

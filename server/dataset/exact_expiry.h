@@ -20,8 +20,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on, RunDue removes keys and fields at their deadlines, up to the deadline `until_wall_ms`. Deadlines that
-  // are set after this call are not planned. Cost: O(n log n) for n deadlines.
+  // Lets RunDue remove keys and fields at their deadlines from now on, up to the deadline `until_wall_ms`. Deadlines
+  // that are set after this call are not planned. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
   void End();                         // forgets the planned deadlines: from now on, active expiry removes expired keys
 

@@ -43,7 +43,7 @@ struct History {                           // replication history of the data: i
   // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
   // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is
   // known to be shared. Any other replica is then preferred, and of two such replicas the one with the larger offset.
-  int64_t OffsetInElections() const {  // bytes that the primary has, too; < 0: kMaxOffset less than `offset`
+  int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one

@@ -424,7 +424,7 @@ void Executor::TrackReads(const Request& request) {
   // The keys that a script reads need not be remembered here: each command of the script has done so.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // As in Redis, CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction.
+  // CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->has_caching_choice = false;
@@ -437,7 +437,7 @@ void Executor::Tell(const RefusedCall& call) {
 
 void Executor::Reject(const Request& request, const Refusal& refusal) {
   Session& session = request.session;
-  // As in Redis, a refused EXEC ends its transaction, and its error EXECABORT gives the reason. A redirected EXEC gets
+  // A refused EXEC ends its transaction, and its error EXECABORT gives the reason, as in Redis. A redirected EXEC gets
   // only the redirection.
   const bool ends = request.command != nullptr && request.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;

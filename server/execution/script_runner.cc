@@ -236,9 +236,9 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
     throw refusals::NotInScript(DialectOf(parts_.env.settings.emulate).traits);
 }
 
-// Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from that of the
-// script's earlier commands. A script that declares allow-cross-slot-keys, or declares no flags, may use several slots
-// of this node.
+// Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from the slot of
+// the script's earlier commands. A script that declares allow-cross-slot-keys, or declares no flags, may use several
+// slots of this node.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> arguments) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, arguments, command.flags});

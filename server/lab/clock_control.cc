@@ -154,8 +154,8 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 void ClockControl::EndTurn() {
   if (!is_auto_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
-  // Jumps in the next turn (a pass of the event loop), so that the requests that have already arrived are served
-  // before.
+  // Makes the jump in the next turn (a pass of the event loop), so that the requests that have already arrived are
+  // served before it.
   parts_.env.host->Post([this] {
     has_posted_ = false;
     if (is_auto_ && EveryClientWaits()) JumpToNextEvent();

@@ -34,8 +34,8 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
 class TextStart {  // the first eight bytes of a text in one machine word, to compare beginnings fast
  public:
   explicit TextStart(Bytes text);
-  // Returns false if this text does not begin with `beginning`. Compares only the first eight bytes, so after true, the
-  // whole texts must be compared.
+  // Returns false if this text does not begin with `beginning`. Compares only the first eight bytes, which is fast.
+  // After the result true, the caller must compare the whole texts.
   bool MayBeginWith(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
     return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
   }

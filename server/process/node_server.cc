@@ -57,8 +57,8 @@ Node::Parts NodeServer::MakeNodeParts() {
   Node::Parts node = {parts_.config, parts_.clock, parts_.real_clock, parts_.log, HashKey::FromKernel(),
                       SystemSeed(),  files_,       children_};
   if (!settings().hash_seed.empty()) {
-    // As in Valkey, the directive `hash-seed` determines the order in which SCAN returns keys: it is equal for all
-    // servers with the same value.
+    // The directive `hash-seed` determines the order in which SCAN returns keys, as in Valkey. The order is equal for
+    // all servers with the same value.
     const auto digest = Sha256(settings().hash_seed);
     std::memcpy(&node.hash_key.low, digest.data(), sizeof node.hash_key.low);
     std::memcpy(&node.hash_key.high, digest.data() + sizeof node.hash_key.low, sizeof node.hash_key.high);

@@ -25,7 +25,8 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
   int PollDescriptor() const { return event_.Get(); }  // readable when SIGTERM or SIGINT arrives
   // Returns the last signal. PollDescriptor is then not readable until the next signal.
   int Take();
-  // Must be called after a shutdown was cancelled.
+  // Forgets the signal of a shutdown that was cancelled, so that the next SIGINT requests a shutdown again. Must be
+  // called after each cancellation.
   void ForgetSignal();  // after a cancelled shutdown: lets the next SIGINT request a shutdown again
 
  private:

@@ -152,7 +152,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
-  // As in Redis, a lost link aborts a failover only after PSYNC … FAILOVER was sent. Before, the link is made again.
+  // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "

@@ -37,7 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns where to connect. With resolve-hostnames, returns the host name, because its IP address may have changed.
+// Returns the host and port to connect to. With resolve-hostnames, returns the host name, because its IP address may
+// have changed.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();

@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// The host of a Sentinel that never starts: before the server is made, such a Sentinel reads the configuration lines,
-// to find wrong ones. It only resolves names and finds programs.
+// The host of a Sentinel that only reads the configuration lines, to find wrong ones before the server is made. The
+// host resolves names and finds programs; such a Sentinel never starts.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}

@@ -161,7 +161,8 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             "it starts.  ftruncate: " +
             IoErrorText(error));
       }
-      // The written part could not be removed, so it stays in the file. The next attempt writes only the rest.
+      // Counts the written bytes as bytes of the file, because it could not be removed. The next attempt writes only
+      // the rest.
       bytes_ += progress.bytes;
       written_bytes_ += progress.bytes;
       buffer_.erase(0, progress.bytes);

@@ -46,7 +46,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // Waits until running syncs have ended.
   ~AofWriter();
 
-  // From now on, data is appended to `file`, which has `bytes` bytes. The previous file is synced and closed in the
+  // Appends data to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the
   // background. Data that is still in the buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);  // from now on, appends to this file of `bytes` bytes
   void Discard() {                                        // drops the buffered commands; they count as written

@@ -25,7 +25,8 @@ void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsTex
 std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
                                           const SlotSet& slots);
 std::string HideSlotsRequests(const HiddenSlots& hidden);  // the requests HIDE as RESP, one for each name
-// Ends what HideSlotsRequest did. `name` is the name of the migration whose slots are hidden.
+// Returns the request that makes the slots of a migration visible again, after HideSlotsRequest has hidden them. `name`
+// is the name of the migration.
 std::vector<std::string> RevealSlotsRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL, for the AOF and replicas
 
 std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"

@@ -85,7 +85,7 @@ Loading::Figures Loading::CurrentFigures() const {
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);
   }
-  // As in Redis, the estimated remaining time is one second during the first second.
+  // The estimated remaining time is one second during the first second, as in Redis.
   if (elapsed_s != 0)
     figures.eta_s = static_cast<int64_t>(static_cast<uint64_t>(elapsed_s) * left / (loaded_bytes_ + 1));
   return figures;

@@ -58,7 +58,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
   bool IsRunning() const;                                          // true: a child is writing an RDB file now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended
-  // Returns which kind of save Cancel has ended: kRunning, kScheduled, or kNone.
+  // Ends a background save that runs, or that is scheduled. Returns which of the two it has ended (kRunning,
+  // kScheduled), or kNone.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
   // Starts background saves that are scheduled or that a save point requires. Called by the timer, after

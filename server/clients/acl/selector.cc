@@ -173,7 +173,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
     access = static_cast<uint8_t>(access | bit);
   }
   if (access == 0) return kAclSyntaxError;
-  // As in Redis, a rule that has no "~", such as "%R", is accepted. Its pattern is empty.
+  // A rule that has no "~", such as "%R", is accepted, as in Redis. Its pattern is empty.
   return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 

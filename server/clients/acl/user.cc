@@ -105,7 +105,7 @@ const char* User::AddPassword(const Digest& digest) {
 const char* User::AddSelector(Bytes rules) {
   if (selectors_.size() > kMaxAclEntries) return kTooManyAclEntries;
   Selector selector(*table_);
-  // As in Redis, a selector with unbalanced quotes has no rules, and allows nothing.
+  // A selector with unbalanced quotes has no rules, and allows nothing, as in Redis.
   for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }

@@ -36,7 +36,7 @@ struct Services;
 
 class SlotExport final : public Link::User {  // sends slots of this node to their new owner
  public:
-  // Requires: this server is a node of a cluster.
+  // Makes the export of `job`. Requires: this server is a node of a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
   ~SlotExport() override;
   SlotExport(const SlotExport&) = delete;

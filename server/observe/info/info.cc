@@ -51,8 +51,8 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // As in Redis, "module_list" also selects the section "modules", without the sections that modules add. Here it
-  // selects the same as "modules", because no modules add sections.
+  // The name "module_list" selects the same as "modules". In Redis it leaves out the sections that modules add, but
+  // here no modules add sections.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
 

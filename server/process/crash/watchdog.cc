@@ -90,8 +90,7 @@ void Watchdog::Start() {
   timer_settime(timer_, 0, &rings, nullptr);
 }
 
-// Creates the timer for this thread, to which it sends its signal. Called again when the loop has moved to another
-// thread.
+// Creates the timer, which sends its signal to this thread. Called again when the loop has moved to another thread.
 void Watchdog::MakeTimer() {
   DeleteTimer();
   is_watched = 1;
