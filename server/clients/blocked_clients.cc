@@ -124,8 +124,9 @@ void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   if (line == nullptr) return;
   line->is_ready = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
-  // The walker is a member without a session: a cursor, which moves along the queue. A request may close any session of
-  // this queue, which removes the session from the queue. No request removes the walker, so it stays valid.
+  // A request that runs again may close any session, also the next one in this queue, so an iterator could become
+  // invalid. Instead, a member with a null session (the walker) marks the place. It moves along the queue, and no
+  // request removes it.
   const auto walker = queues_.Add(name.db, name.key, nullptr);
   queues_.MoveToFront(walker);
   for (BlockedClient** next = queues_.StepOverNext(walker); next != nullptr && left > 0;

@@ -27,9 +27,10 @@ class Clients;
 class Keyspace;
 struct CurrentExecution;
 
-// Why a wait ended without running the request again. kTimeout: the timeout has passed, or the wait ends as after a
-// timeout, for example by CLIENT UNBLOCK … TIMEOUT. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has
-// become a replica; the connection closes after the error, unless the error redirects the client to the primary.
+// Why a wait ended without running the request again. kTimeout: the timeout has passed, or something else ends the wait
+// with the same reply, for example CLIENT UNBLOCK … TIMEOUT. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the
+// server has become a replica; the connection closes after the error, unless the error redirects the client to the
+// primary.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };  // why a wait ended without a rerun
 
 class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again

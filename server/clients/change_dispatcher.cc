@@ -75,7 +75,8 @@ void KeyNotifications::OnSubkeys(int db, Bytes key, const KeyEvent& event, const
     append(key);
     Publish("__subkeyevent@", db, event.Name(), StrCat(list, "|", names));
   }
-  // A line end separates the key from the field, so there is no message for a key that contains one.
+  // A key that contains a line end gets no message __subkeyspaceitem, because a line end separates the key from the
+  // field.
   if ((wanted & kNotifySubkeyspaceitem) != 0 && key.find('\n') == Bytes::npos) {
     fields.ForEach([&](Bytes field) { Publish("__subkeyspaceitem@", db, StrCat(key, "\n", field), event.Name()); });
   }

@@ -1,6 +1,6 @@
 // ChangeDispatcher: reports changes of the data to the parts of the server that need them, in the order of Redis.
-// KeyNotifications publishes key events, such as "set", to clients. A KeyEventListener is a part of the server that
-// gets key events.
+// KeyNotifications publishes key events, such as "set", to clients. A KeyEventListener is an interface by which another
+// part of the server gets key events.
 #pragma once
 
 #include <cstdint>

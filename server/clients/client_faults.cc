@@ -26,8 +26,8 @@ void ClientFaults::ChangeFaultState(Session& session, Change&& change) {
   if (state.IsOver()) session.fault_state.reset();
 }
 
-// Returns the clock time when a delay that begins now ends. Rounds the time up, so that no delay is shorter than
-// requested.
+// Returns the monotonic clock time, in ms, when a delay ends that begins now. Rounds up, so that no delay is shorter
+// than requested.
 int64_t ClientFaults::DueTimeAfter(int64_t delay_ms) const {
   constexpr int64_t kUsPerMs = 1000;
   const int64_t now_ms = (parts_.env.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
@@ -135,8 +135,8 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Called when TEST CLOCK has moved the clock. Sends held output whose time has come. From now on, replies that are sent
-// slowly (trickles) continue in small steps.
+// Called when TEST CLOCK has moved the clock. Sends held output whose time has come. From now on, a reply that a fault
+// slows down (a trickle) is again sent some bytes at a time.
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;

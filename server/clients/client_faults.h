@@ -32,9 +32,9 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
   // fault.
   void SetReplyFault(Session& session, ReplyFault fault);  // chooses the fault for the reply of the running request
-  // If TEST FAULT will change the reply of the running request, lets no byte of session.out from `reply_start` on be
-  // sent until ApplyPendingFault. Called when a request pauses with an incomplete reply and continues in a later Turn
-  // (iteration of the event loop).
+  // Keeps the incomplete reply of the running request, which begins at `reply_start` in session.out, from being sent
+  // before ApplyPendingFault. Does nothing if TEST FAULT does not change this reply. Called when a request pauses with
+  // an incomplete reply and continues in a later Turn (iteration of the event loop).
   void HoldPartialReply(Session& session, size_t reply_start);  // holds an incomplete reply until it is complete
   // Applies the fault that SetReplyFault has set, now that the reply is complete. `reply_start` is where the reply
   // begins in session.out. Requires: session.fault_state exists.

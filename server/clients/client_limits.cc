@@ -97,8 +97,8 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     return false;
   }
   if (!session.authenticated && parts_.users.IsLoginRequired() && used > kUnauthenticatedOutputBytes) return true;
-  // As in Redis, a replica's output may always reach the size of the backlog. With a lower limit, the replica would be
-  // closed as soon as it resynchronises partially.
+  // A replica's output may always reach the size of the backlog, as in Redis, even if its hard limit is lower.
+  // Otherwise a partial resynchronisation would exceed the limit, and the replica would be closed.
   const uint64_t least_hard =
       session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.env.settings.repl_backlog_size) : 0;
   if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;
@@ -111,7 +111,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
 size_t ClientLimits::MaxHeldOutputBytes(const Session& session) const {
   if (session.kind == SessionKind::kPrimary || session.kind == SessionKind::kReplica) return ReplyBuffer::kNoLimit;
   const uint64_t hard_bytes = LimitOf(parts_.env.settings, session).hard_bytes;
-  // The client is closed when OutputBytes reaches the limit, so one byte less may be held.
+  // One byte less than the hard limit may be held, because the client is closed when OutputBytes reaches the limit.
   return hard_bytes == 0 ? ReplyBuffer::kNoLimit : Session::kUncountedOutputBytes + hard_bytes - 1;
 }
 

@@ -30,7 +30,7 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };  // when output is checked
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
-  // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
+  // closes the session if some of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
   // primary. Must be called whenever output is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: now closed
   // Returns the limit for ReplyBuffer::SetLimit in bytes: the hard limit of client-output-buffer-limit. A longer reply

@@ -104,8 +104,8 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   ++parts_.env.stats.evicted_clients;
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
-  // The code below frees the buffers now, although the session is removed only in a later Turn. Otherwise keys might be
-  // evicted because of this memory.
+  // Frees the buffers of the closed session now, although the session is removed only in a later Turn (a pass of the
+  // event loop). Otherwise keys might be evicted because of this memory.
   if (parts_.env.phase.PausesInputOf(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();

@@ -55,7 +55,7 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   size_t ConfiguredLimitBytes() const;        // the limit in bytes that maxmemory-clients and maxmemory yield
   void AddToSizeClass(Session& session, int size_class);  // puts the session into classes_[size_class]
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
-  // The session is at most 12 % smaller than the largest.
+  // Returns a session that is at most 12 % smaller than the largest one, or null if there is none.
   Session* FindLargeSession();  // a session of the highest non-empty size class; null: none may be closed
   void Evict(Session& session, const Session* running);  // closes the session; if it is `running`, keeps its arguments
   void WarnThatNoClientMayBeClosed();                    // logs this, but not again until a client was closed

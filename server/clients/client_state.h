@@ -122,8 +122,8 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
 };
 
 struct ClientClusterState {  // a client's settings for cluster commands: ASKING, READONLY, slot imports
-  // Whether the client has sent ASKING. If so, its next request, or the transaction that this request begins, may use a
-  // slot that is being imported to this node.
+  // Whether the client has sent ASKING. If so, its next request may use a slot that is being imported to this node. If
+  // that request is MULTI, the whole transaction may.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };  // which requests ASKING applies to
   Asking asking = Asking::kNo;       // for which requests ASKING allows slots that are being imported
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve the client's reads
@@ -153,7 +153,7 @@ struct TrackingOptions {       // CLIENT TRACKING's options: which keys to track
 
 struct FieldSets {  // named lists of hash fields that this client made by HIMPORT PREPARE
   // A std::map, so that a look-up with a view does not copy the name.
-  std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // field names of each list, by list name
+  std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // fields of each prepared list, by its name
   size_t by_name_bytes = 0;                                              // memory of by_name in bytes, estimated
 
   static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one list

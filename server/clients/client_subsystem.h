@@ -44,7 +44,8 @@ class ClientCleanup {  // removes a session that closes from BlockedClients, Pub
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a session that will be closed.
+  // Unwatches all keys of a session that will be closed, and ends at most kMaxUnsubscribesPerTurn of its subscriptions.
+  // Returns true if no subscription is left.
   bool UnsubscribeSome(Session& session) {  // unwatches keys, ends up to 1000 subscriptions; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);

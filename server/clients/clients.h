@@ -52,8 +52,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     session.queue_flags.is_in_flush_queue_ = true;
     sessions_to_flush_.push_back(&session);
   }
-  // Adds the session to with_messages_: its output contains messages to send. FlushQueued sends the replies of other
-  // sessions first, so that their clients can send the next request meanwhile.
+  // Adds the session to with_messages_, because its output contains messages (pub/sub, invalidations) to send.
+  // FlushQueued sends the replies to requests first, so that clients can send their next request meanwhile.
   void QueueMessages(Session& session) {  // FlushQueued will send the session's messages when the Turn ends
     CountMessage();
     if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
@@ -61,8 +61,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     with_messages_.push_back(&session);
   }
   // Sends queued output at the end of a Turn. Each session gets an equal share of the Turn's bytes. Messages are sent
-  // only for a limited time, so that a change with thousands of listeners does not delay other clients. Later Turns
-  // send the remaining messages.
+  // only for a limited time, so that a message to thousands of clients does not delay the replies to others. Later
+  // Turns send the remaining messages.
   void FlushQueued(const RealClock& real_clock);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
   bool HasUnsentMessagesFor(const Session& session) const {        // true: it is queued, and messages were left unsent
@@ -96,8 +96,9 @@ class Clients {  // owns the sessions of all clients, and finds them by id
 
  private:
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long one FlushQueued may send messages, in µs
-  // The number of bytes that one Turn sends, divided equally among the sessions with output. Each session may send at
-  // least kMinBytesPerFlush and at most kMaxBytesPerFlush. Copying 4 MB to the sockets takes about two milliseconds.
+  // The number of bytes that one Turn sends, divided equally among the sessions with output. The share of each session
+  // is at least kMinBytesPerFlush and at most kMaxBytesPerFlush. Copying 4 MB to the sockets takes about two
+  // milliseconds.
   static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;  // for all sessions together
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;   // most bytes for one session
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;    // least bytes for one session

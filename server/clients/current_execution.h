@@ -33,8 +33,8 @@ struct CurrentExecution {             // the command that runs now, and the time
   int64_t NowUs() const { return last_us; }                           // monotonic clock time in µs, as last read
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic clock time in ms, as last read
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }  // Unix time in ms, as last read
-  // Returns whether a push (a publication or an invalidation) to this session must wait until its running command ends.
-  // Otherwise the push would be sent inside the reply. As in Redis, SUBSCRIBE and similar commands do not defer pushes,
+  // Returns whether a push (a publication or an invalidation) to this session must wait because the session runs a
+  // command: it would be sent inside the reply. As in Redis, SUBSCRIBE and similar commands do not defer pushes,
   // because their replies are messages themselves.
   bool DefersPushes(const Session& to) const {  // true: a message to this session must wait until its command ends
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;

@@ -33,8 +33,8 @@ class KeyQueues {  // for each key a queue of members, first in, first out
    public:
     const KeyName& Name() const { return row_->first; }  // the key whose queue this is
     Member& operator*() const { return *at_; }           // the member at this place
-    // Compares by an arbitrary order, in which places of the same key are equal. So a set of places holds one place per
-    // key.
+    // Compares places in an arbitrary order, in which all places of one key are equal. So a set of places holds at most
+    // one place of each key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:

@@ -39,8 +39,8 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
                  std::span<const Bytes> arguments);
-  // Marks all keys of a command in a script or EXEC as changed, if the command writes. Scripts cannot be paused while
-  // they run, so they may change a key while MIGRATE is sending the key.
+  // Marks all keys of a command that writes as changed, so that MIGRATE does not delete them here. Called for commands
+  // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.
   void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // EXEC, scripts: marks keys
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
@@ -57,8 +57,8 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   }
 
  private:
-  // queues_ finds keys without regard to their database, because the databases of a request are not known in advance. A
-  // transaction may select other databases, and COPY and MOVE name two.
+  // queues_ finds keys by name only, whatever their database, because the databases of a request are not known in
+  // advance. A transaction may select other databases, and COPY and MOVE name two.
   static constexpr int kAnyDb = 0;  // queues_ has the keys of all databases under this number
 
   bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for one command

@@ -58,8 +58,8 @@ size_t OutputGate::SendableBytes(size_t size) const {
       size, front.offset + front.passed_bytes - std::min(sent_bytes_, front.offset + front.passed_bytes));
 }
 
-// Removes open barriers from the front, and stops at the first barrier that is still closed. A trickle (a barrier that
-// lets output pass slowly) begins only when it is at the front.
+// Removes open barriers from the front of the queue, up to the first one that is still closed. A trickle (a barrier
+// that lets output pass slowly) begins only when it is at the front.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }
@@ -92,7 +92,8 @@ void OutputGate::Open(uint64_t rule_id, int64_t now_ms) {
 }
 
 void OutputGate::OpenAllBarriers(int64_t now_ms) {
-  // Rule id 0 marks the barrier before a reply that is still being written. That barrier stays closed.
+  // Opens all barriers except two: the end of the output (kEnd), and the barrier before a reply that is still being
+  // written (rule id 0).
   OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.rule_id != 0; }, now_ms);
 }
 

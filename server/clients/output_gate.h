@@ -31,7 +31,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     size_t bytes = 0;          // number of bytes after the barrier that are sent slowly
     int64_t bytes_per_second;  // speed in bytes per second, more than 0
   };
-  void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
+  void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` bytes, sends trickle.bytes slowly
   // Ends the output after the next `place` unsent bytes: later output is never sent. HasReachedEnd returns true when
   // the `place` bytes were sent; then the caller closes the connection.
   void AddFinalBarrier(size_t place);  // output after `place` unsent bytes will never be sent

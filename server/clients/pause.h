@@ -27,8 +27,8 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // The parts of the server that may pause writes. Such a pause lasts until the same part resumes writes, independently
-  // of CLIENT PAUSE.
+  // The parts of the server that may pause writes. The pause by such a part lasts until the same part resumes writes.
+  // CLIENT PAUSE and CLIENT UNPAUSE do not change it.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends the pause by `owner`
@@ -67,7 +67,7 @@ class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire o
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
-  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys are to be removed
+  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys would be removed
   struct Parts {                                      // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE, and pauses of writes by the server

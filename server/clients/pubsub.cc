@@ -186,8 +186,8 @@ size_t PubSub::Deliver(const PubSubTopic& topic, Message message) {
   return topic.subscribers.Count();
 }
 
-// Keeps the message until the session's running command ends. A script or EXEC may publish any number of messages to
-// its own client, so kept messages also count for the output limit.
+// Keeps the message until the session's running command ends. Kept messages count for the output limit too, because a
+// script or EXEC may publish any number of messages to its own client.
 void PubSub::DeferPush(Session& session, Bytes message) {
   if (session.closing) return;
   session.deferred_pushes.append(message);

@@ -27,8 +27,8 @@ class User;
 class Transport {  // interface to a session's connection: a client's socket, the link to the primary, or a test double
  public:
   virtual ~Transport() = default;
-  // Sends output of the session (`out`) until about `max_bytes` were sent or the peer accepts no more. The transport
-  // sends the rest in later Turns without another call.
+  // Sends output of the session (`out`), until about `max_bytes` were sent or the socket accepts no more. The rest is
+  // sent in later Turns without another call.
   virtual void Flush(size_t max_bytes) = 0;  // sends about `max_bytes` of output now, the rest later
   // Runs further requests of a session that was paused, or that had used up its share of the Turn.
   virtual void Resume() = 0;                               // runs the input of a session that was paused
@@ -38,8 +38,8 @@ class Transport {  // interface to a session's connection: a client's socket, th
   virtual bool IsHandshakeLate() const { return false; }   // true: the TLS handshake takes too long
 };
 
-// What is at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub: a client
-// with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
+// The kind of program at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub:
+// a client with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };  // what is at the other end
 
 class QueueFlags {  // whether the session is in each of the queues of Clients

@@ -30,8 +30,8 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// Returns a RESP array of the keys in `changed` that another client than `client` has changed last. Returns an empty
-// text if there are no such keys.
+// Returns a RESP array of the keys in `changed`, without those that `client` itself has changed last. With kNobody,
+// returns all keys. Returns an empty text if there are no such keys.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;
@@ -99,7 +99,8 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   }
 }
 
-// EnforceTableLimit forgets keys between requests, but one script or EXEC may read any number of keys.
+// Returns whether the table has twice as many keys as tracking-table-max-keys allows. One script or EXEC may read any
+// number of keys, and EnforceTableLimit forgets keys only between requests.
 bool Tracking::IsFarOverLimit() const {
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   return limit != 0 && readers_.size() / 2 >= limit;
@@ -159,8 +160,8 @@ void Tracking::Broadcast() {
     Session* session = parts_.clients.Find(id);
     if (session != nullptr && session->tracking != nullptr) TellAll(*session);
   }
-  // First copies the changed keys and the ids of the clients from prefixes_. Tell may close a client that exceeds its
-  // output limit, which changes prefixes_.
+  // Takes the changed keys and the client ids out of prefixes_ before telling any client: Tell may close a client that
+  // exceeds its output limit, and that changes prefixes_.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;

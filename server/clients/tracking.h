@@ -52,8 +52,9 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Requires: the session tracks keys.
   void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
-  // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. While
-  // the table stays too large, each call forgets up to 100 keys more than the call before.
+  // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys. The first
+  // call forgets up to 100 keys. While the table stays too large, each call forgets up to 100 keys more than the call
+  // before.
   void EnforceTableLimit();  // above tracking-table-max-keys: forgets some keys, tells their readers
   void Broadcast();          // sends the invalidations of broadcast mode, at the end of a Turn
 
@@ -76,7 +77,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
     HashKey hash_key;  // secret seed of the hash function
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
-  // For each key, the sorted ids of the clients that have read it. Some of these clients may have disconnected.
+  // The sorted ids of the clients that have read each tracked key. Some of these clients may have disconnected.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {                           // one prefix of broadcast mode, and the clients that track it
     std::map<uint64_t, Session*> sessions;  // clients that track keys with this prefix, by id
@@ -100,8 +101,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and the clients that track them
   std::map<size_t, size_t> prefix_lengths_;              // how many prefixes have each length
   bool has_changes_ = false;                             // true: Broadcast has invalidations to send
-  // The ids of clients that have read keys which were not remembered, because there were too many. Broadcast tells them
-  // to drop all keys.
+  // The ids of clients that have read keys which were not remembered, because too many keys were tracked. Broadcast
+  // tells these clients to drop all keys.
   std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
   size_t tracking_client_count_ = 0;        // number of clients with tracking on
   size_t item_count_ = 0;                   // number of pairs of a remembered key and a reader

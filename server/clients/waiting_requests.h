@@ -125,8 +125,8 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   // the flags of a queued command depend on its arguments.
   uint32_t Flags(const Services& services, const Session& session) const;  // flags that all queued commands have now
 
-  // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys;
-  // WatchedKeys::Forget ends that.
+  // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys until
+  // WatchedKeys::Forget.
   void End();
   size_t HeldBytes() const;                               // memory of queued commands and watched keys in bytes
   size_t QueuedTextBytes() const { return text_bytes_; }  // bytes of all queued arguments

@@ -62,8 +62,7 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // If the key had expired before WATCH, its removal is not a change. The creation of a new key with this name is
-    // one.
+    // The key had expired before WATCH and is now removed: this is no change. A new key with this name is a change.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -72,9 +71,9 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Marks the transactions that lose a watched key, and needs no search of the keyspace for this. As long as no watched
-// key of a transaction has changed, keys that existed at WATCH still exist, and other keys do not. So a transaction
-// loses a key exactly if one of its keys in `db` existed at WATCH.
+// Marks the transactions that watch a key of `db`, if the key existed at WATCH. They lose that key now, because a key
+// that existed at WATCH still exists, unless a watched key of the transaction has changed before. So the keyspace need
+// not be searched.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_by_database_.find(db);
   if (lists == lists_by_database_.end()) return;
@@ -95,8 +94,8 @@ void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // As in Redis, a key counts as absent before the swap if it had expired at WATCH, and after the swap if it has
-      // expired now.
+      // A key that had expired at WATCH counts as absent before the swap, as in Redis. A key that has expired now
+      // counts as absent after the swap.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

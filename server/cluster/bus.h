@@ -20,7 +20,8 @@ Result<int, std::string> BusPortOf(const Settings& settings);  // bus port: by d
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // The interface through which the bus reports new links and packets to its user, the Cluster.
+  // The interface through which the bus tells its user, the Cluster, that a link it opened is connected, and that
+  // packets have arrived.
   class User {
    public:
     virtual ~User() = default;
@@ -42,7 +43,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropInboundLink(ClusterNode& node);                 // closes the link that `node` opened to this node
   void DropBothLinks(ClusterNode& node);                   // closes the links to and from `node`
   void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older link
-  // A link whose other node is not known is closed after 15 seconds, or above 1 MB of unsent bytes.
+  // Closes links with too many unsent bytes: more than cluster-link-sendbuf-limit, or more than 1 MB if the node at the
+  // other end is not known. Also closes a link whose node is not known after 15 seconds.
   void CloseLinksOverLimit();  // closes links with more unsent bytes than cluster-link-sendbuf-limit
 
   // --- Packets.
@@ -53,11 +55,11 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links; called at the end of a turn
-  // The packets that are queued now are not sent either.
+  // Stops sending until the process ends. Packets that are already queued are not sent either.
   void Mute() { is_mute_ = true; }          // stops sending until the process ends
   void Broadcast(const BusPacket& packet);  // sends to all nodes to which a link is open, except nodes in handshake
-  // Sends the packet to the nodes for which wanted(node) returns true. Omits nodes without a link and nodes in
-  // handshake.
+  // Sends the packet to each node for which wanted(node) returns true. Nodes without a link and nodes in handshake do
+  // not get it.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to wanted nodes
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
@@ -80,7 +82,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void OnData(BusLink& link) override;                 // records when the node last sent anything
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and passes it to user_
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
-  // If this node could not connect to the other node, the other node counts as silent from now on
+  // Forgets a link that has ended. If this node could not connect, the other node counts as silent from now on
   // (ClusterNode::ping_sent_ms).
   void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
   // The function of Network::Acceptor. Closes the connection if there are already 1000 links whose other node is not

@@ -17,8 +17,8 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMaxKept) unsent_.shrink_to_fit();
 }
 
-// Handles the complete packets in `bytes`, and copies the rest, the beginning of a packet, to received_. Complete
-// packets are not copied, except one whose beginning is in received_.
+// Handles the complete packets in `bytes`. The rest, the beginning of a packet, is copied to received_ and waits for
+// its end. Complete packets are not copied, except one whose beginning is in received_.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   owner_.OnData(*this);

@@ -25,8 +25,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; must be dropped
   };
-  // For a link whose other node is not known yet: the maximum size of a packet, and the maximum of unsent bytes. The
-  // first packets of a new node are smaller.
+  // The maximum size of a packet, and the maximum of unsent bytes, for a link whose other node is not known yet. The
+  // first packets of a new node are smaller than this.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // kTo: this node has connected; kFrom: it has accepted the link
 
@@ -72,8 +72,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
 
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
-  // The offset of this node when it opened the link to its primary, if replication was down then. nullopt: it was up,
-  // or the other node is not the primary. See Cluster::CompareHistories.
+  // The offset of this replica when it opened this link to its primary, if the replication link was down then. nullopt:
+  // the replication link was up, or the other node is not the primary. See Cluster::CompareHistories.
   std::optional<int64_t> own_offset_without_replication;
 
  private:

@@ -34,8 +34,8 @@ class Writer {
     StoreBig<Number>(bytes.data(), value);
     out_.append(bytes.data(), bytes.size());
   }
-  // Writes the text as a field of `bytes` bytes. Fills the rest of the field with zero bytes. Cuts a longer text, so
-  // that the last byte of the field is always zero.
+  // Writes the text as a field of `bytes` bytes, padded with zero bytes. The last byte of the field is always zero, so
+  // a longer text is cut.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);
@@ -53,7 +53,7 @@ class Reader {
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
 
   size_t Left() const { return bytes_.size(); }
-  // Returns the next `bytes` bytes. Like all functions of Reader, requires that enough bytes are left.
+  // Returns the next `bytes` bytes. Requires, as all functions of Reader do: at least this number of bytes is left.
   Bytes Take(size_t bytes) {
     const Bytes taken = bytes_.substr(0, bytes);
     bytes_.remove_prefix(bytes);
@@ -184,8 +184,7 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
       return std::nullopt;
-    // Redis 8 uses the numbers of kClientIpv4 and kClientIpv6 for other extensions, so content that is not an address
-    // is no error.
+    // Accepts any content, because Redis 8 uses the numbers of kClientIpv4 and kClientIpv6 for other extensions.
     case ExtensionType::kClientIpv4:
       extensions.client_ipv4 = reader.GetText(content.size());
       return std::nullopt;

@@ -84,7 +84,7 @@ struct GossipEntry {  // what the sender of a packet knows of one other node
   uint16_t other_port = 0;  // the node's TLS port if `port` is TCP, and the reverse; 0: none
 };
 
-// PingExtensions follow the gossip entries of a packet. Redis has extensions since version 7.0.
+// Optional fields that follow the gossip entries of a packet. Redis has extensions since version 7.0.
 struct PingExtensions {  // optional fields at the end of PING, PONG and MEET, which describe the sender
   struct Forgotten {     // a node that CLUSTER FORGET has removed at the sender
     NodeId id;

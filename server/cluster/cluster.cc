@@ -102,7 +102,7 @@ void Cluster::ReadSettings() {
 
 // Sets the flag "nofailover" of this node if cluster-replica-no-failover is on, or if this node is a replica with
 // incomplete data. Otherwise clears the flag. A replica with this flag does not begin an election when its primary
-// fails. So other replicas ignore its offset when they compute their rank.
+// fails, so other replicas ignore its offset when they compute their rank in the election.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -162,9 +162,9 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// If this node follows another primary than before, tells all nodes, at most once per second. In Redis, the other nodes
-// learn this from the next PING, up to half a node timeout later. During this time, the other nodes would still take a
-// former primary that returns from a network partition for a primary.
+// Tells all nodes, at most once per second, that this node follows another primary than before. In Redis, they learn
+// this only from the next PING, up to half a node timeout later. Until then, they would treat a former primary that
+// returns from a network partition as a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -180,8 +180,7 @@ void Cluster::CheckNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
   const bool is_open = node.outbound_link != nullptr && node.outbound_link->IsOpen();
-  // If a PING stays unanswered on an old connection, a new connection may help: the other node may have lost the old
-  // connection.
+  // Replaces an old connection on which a PING stays unanswered: the other node may have lost this connection.
   const bool is_stuck = node.outbound_link != nullptr && now_ms - node.outbound_link->born_ms > core_.TimeoutMs() &&
                         node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
                         now_ms - node.data_received_ms > half_ms;
@@ -219,8 +218,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If that fails, the server ends, and this node sends no more packets. So other nodes never learn
-// anything from this node (such as a vote) that it would forget in the restart.
+// Saves nodes.conf. If that fails, the server ends, and this node sends no more packets: other nodes must not learn
+// anything from this node (such as a vote) that it will have forgotten after a restart.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -233,8 +232,7 @@ void Cluster::OnLinkConnected(BusLink& link) {
   if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // If a PING on the previous connection was not answered, the node counts as silent since that PING, not since the new
-  // one.
+  // Lets the node count as silent since an unanswered PING on the previous connection, not since the new PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -274,9 +272,9 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// Notices that the primary has restarted with an older dump: its offset is smaller than that of this replica. The
-// offset in a packet can also be older than the stream that has arrived here. So this looks only at links that were
-// opened after the replication link had ended.
+// Notices that the primary has restarted with an older dump: its offset is smaller than the offset of this replica. The
+// offset in a packet may also be smaller because the packet is older than the received stream. To exclude this, only
+// links count that were opened after the replication link had ended.
 void Cluster::CompareHistories(const BusLink& link, const ClusterNode& sender) {
   const int64_t own_offset = core_.host.Offset();
   if (view_->me().primary != &sender || link.own_offset_without_replication != own_offset) return;
@@ -352,7 +350,8 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // The sender has another id than `node`, so another node uses the address of `node` now.
+  // Another node answers at the address of `node`: the sender has another id. So the address of `node` is no longer
+  // known.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
@@ -370,8 +369,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an invalid id, and an id that another node already has here: the random placeholder of a node in handshake.
-  // The sender may have read it in a packet or reply.
+  // Refuses an invalid id. Refuses also an id that a node already has here: it is the random id of a node in handshake,
+  // which the sender may have read in a packet or reply.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
@@ -425,11 +424,11 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// Each of the two nodes takes the other for its primary, so no node serves their slots. This happens if the primary was
-// promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it takes the
-// slots over. It waits until the primary has claimed to be a replica for cluster-node-timeout, because a packet from
-// before the promotion may arrive late. This node itself may have started with an old nodes.conf. So it takes over only
-// if it was linked to the primary (HasDataOfPrimary).
+// Handles a primary that says that it is a replica of this node. Then no node serves their slots. This happens if the
+// primary was promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it
+// takes over the slots. It waits until the primary has said so for cluster-node-timeout, because a packet from before
+// the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over only if it was
+// linked to the primary (HasDataOfPrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
@@ -495,7 +494,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->RequestSave();
   view_->RequestHealthCheck();
   if (is_imported) {
-    // Takes a larger epoch, because the former owner claims the slot until it learns of a larger epoch.
+    // Takes a larger epoch. Without one, the former owner would continue to claim the slot.
     if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
@@ -505,7 +504,8 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Claims the slots with a larger epoch, because their former owner claims them until it learns of a larger epoch.
+// Claims the slots with a larger epoch, and returns this epoch. Without a larger one, the former owner would continue
+// to claim the slots.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();

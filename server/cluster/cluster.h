@@ -38,8 +38,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
-  // Must be called only if all nodes agree with nodes.conf. A primary then need not wait for packets of other nodes
-  // first.
+  // Must be called only if the nodes.conf files of all nodes agree (ClusterStartPlan). A primary then does not refuse
+  // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
+  // slots.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
   // Listens on the bus, and takes the role that nodes.conf names. Returns the error if the bus cannot listen.
   std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
@@ -50,7 +51,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
   void ReadSettings();                 // applies changed directives, such as cluster-announce-ip
 
-  // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
+  // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed in the present state.
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: bad address
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
@@ -67,10 +68,10 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // kIfPrimaryIsGone: the primary requests its failover because it stops (SHUTDOWN FAILOVER).
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
-  // Called after the keys of the slots were moved from another node, the owner so far, to this node.
+  // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.
   uint64_t TakeSlots(const SlotSet& slots);  // this node now owns the slots; returns the epoch of the claim
-  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Later, the node
-  // also claims the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots get no
+  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. The node will
+  // also claim the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots have no
   // owner for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
@@ -121,12 +122,13 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // sets the time of the last PONG; clears PFAIL, and perhaps FAIL
-  // Does nothing if `link` is this node's own link to `node`, because that link was made to the known address.
+  // Stores the sender's new address and connects again. Does nothing if `link` is this node's own link to `node`,
+  // because that link was made to the known address.
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
-  // Called for each packet in which this node's primary says that it is a replica of this node. After
-  // cluster-node-timeout, this node takes over the primary's slots, if HasDataOfPrimary.
+  // Called for each packet in which this node's primary says that it is a replica of this node. If the primary says so
+  // for cluster-node-timeout, takes over its slots, if HasDataOfPrimary.
   void HandlePrimaryFollowingMe();  // this node and its primary follow each other
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens

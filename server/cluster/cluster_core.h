@@ -19,8 +19,8 @@
 
 namespace respite {
 
-// Starts with the time of the wall clock, because packets contain Unix times. From then on, a RealClock (a monotonic
-// clock) measures how much time passes. So this clock does not follow a wall clock that is set back.
+// Shows Unix time, because packets contain it, but does not follow a wall clock that is set back: it starts with the
+// time of the wall clock, and a RealClock (a monotonic clock) measures how much time passes since then.
 class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const RealClock& real_clock, int64_t wall_ms)
@@ -41,10 +41,10 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   // --- Replication.
 
-  // Elections compare the replicas of a primary by this offset. See History::OffsetInElections.
+  // Returns the replication offset by which elections compare the replicas of a primary (History::OffsetInElections).
   virtual int64_t Offset() const = 0;  // replication offset of this node, as elections compare it
-  // Called if the primary's history is shorter than the one of this replica, whose link is down. So until the link is
-  // up, elections must prefer other replicas.
+  // Called if the history of the primary is shorter than the history of this replica, whose link is down. Until the
+  // link is up, elections must prefer other replicas.
   virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has another history than this replica
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
@@ -53,8 +53,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // its last input. nullopt: not since the start of the process, so the data is from a file.
   virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
-  // `shared_until`: how many bytes of this node's history the primary has, too; nullopt: perhaps it has another
-  // history.
+  // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary
+  // shares; nullopt: perhaps the primary has another history.
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       std::optional<int64_t> shared_until) = 0;
   virtual void Promote() = 0;  // makes this server a primary
@@ -68,8 +68,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual void DeleteKeysInSlot(int slot,  // deletes the slot's keys, unless the slot is owned or imported here
                                 const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;  // deletes all keys, and begins a new replication history
-  // While a snapshot of the primary loads or a slow script runs, packets of the bus are handled, but the data must not
-  // change. So a task that changes data waits until the load or the script has ended.
+  // Runs a task that changes data. While a snapshot of the primary loads or a slow script runs, packets of the bus are
+  // handled, but the data must not change. The task then waits until the load or the script has ended.
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // runs it now, or after a load or slow script
   virtual bool IsInLongTask() const = 0;                               // true: a load or a slow script runs
   virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites

@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-// How long a primary refuses requests after its start: other nodes may have taken its slots while it was down.
+// How long, in ms, a primary refuses requests after its start. Other nodes may have taken its slots while it was down,
+// and it learns this in that time.
 constexpr int64_t kRefusalAfterStartMs = 2000;
 constexpr int64_t kMinRejoinMs = 500;
 constexpr int64_t kMaxRejoinMs = 5000;

@@ -14,8 +14,9 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
 
   // Called after changes of nodes or slots, and at each tick while cluster_state is fail. Cost: O(nodes + slots).
   void UpdateClusterState();  // decides cluster_state again, and stores the result in ClusterView::is_ok
-  // Must be called only if all nodes agree with nodes.conf. A primary then need not wait for packets of other nodes
-  // first.
+  // Must be called only if the nodes.conf files of all nodes agree (ClusterStartPlan). A primary then does not refuse
+  // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
+  // slots.
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:

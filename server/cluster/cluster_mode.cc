@@ -86,8 +86,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// On a primary, claims slots that have loaded keys and no owner. A slot with loaded keys that another node owns is
-// marked as importing, because it was probably moving to this node when the server stopped.
+// Claims slots that have loaded keys and no owner, if this node is a primary. Marks a slot as importing if it has
+// loaded keys and another node owns it, because it was probably moving to this node when the server stopped.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
@@ -108,9 +108,8 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
   cluster_->AddSlots(claimed);
 }
 
-// Sets `replicaof` to the primary that nodes.conf names. The role must be known before the data is loaded, because a
-// replica keeps expired keys while it loads. A replica may also continue the replication from the offset that the
-// loaded file contains.
+// Sets `replicaof` to the primary that nodes.conf names. Must be called before the data is loaded: a replica keeps
+// expired keys while it loads, and may continue the replication from the offset in the loaded file.
 void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr) return;
@@ -146,8 +145,8 @@ void ClusterMode::EndTurn() {
   slot_stats_->ResetCountersOfOtherShards(cluster_->view());
 }
 
-// Runs each blocked request again whose keys this node no longer serves. The client then gets MOVED or another error,
-// as for a new request.
+// Finds blocked requests whose keys this node no longer serves, and runs them again. Their clients then get MOVED or
+// another error, as for a new request.
 void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;
   services_.clients.registry.ForEach([&](Session& session) {

@@ -25,10 +25,11 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Creates nodes.conf if there is none; the content is then empty. Requires: cluster-enabled.
+  // Locks nodes.conf and returns its content. Creates the file if there is none; the content is then empty. Fails with
+  // the reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
-  // Whether nodes.conf may be out of date. kOwn: perhaps, because only this node has written it. kAgreed: no, all nodes
-  // agree with it (ClusterStartPlan).
+  // Whether nodes.conf may be out of date. kOwn: it may, because only this node has written it. kAgreed: it is not,
+  // because the files of all nodes agree (ClusterStartPlan).
   enum class NodesFileTrust : uint8_t { kOwn, kAgreed };
   // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
@@ -37,8 +38,9 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
                                       NodesFileTrust belief);
   // Calls ReadNodesFile, and then OpenWith with the text of the file. Does nothing without cluster mode.
   std::optional<std::string> Open();  // makes the node from nodes.conf; returns the error if it failed
-  // A primary first claims the slots that have loaded keys but no owner. The next tick connects to the other nodes.
-  // Does nothing without cluster mode. Requires: the data was loaded.
+  // Listens on the bus, in the role that nodes.conf names. A primary first claims the slots that have loaded keys but
+  // no owner. The next tick connects to the other nodes. Does nothing without cluster mode. Requires: the data was
+  // loaded.
   std::optional<std::string> Start();  // listens on the bus, in the role of nodes.conf; returns the error
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
@@ -59,8 +61,8 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
   void ClaimSlotsOfLoadedKeys();     // claims slots with loaded keys and no owner; imports those of others
   void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
-  // Tells the clients by `sunsubscribe`; they must subscribe again, as in Redis. This also happens if the new owner is
-  // in the same shard.
+  // Ends SSUBSCRIBE subscriptions in slots whose owner has changed, even if the new owner is in the same shard. As in
+  // Redis, the clients get `sunsubscribe`, and must subscribe again.
   void DropLostShardChannels();  // ends SSUBSCRIBE subscriptions in slots whose owner has changed
 
   const Services& services_;    // the other parts of this server

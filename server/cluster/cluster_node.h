@@ -78,8 +78,8 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
-  // Counts the replicas of this primary without `one`, without failed ones, and without those with the flag
-  // "nofailover".
+  // Returns how many replicas of this primary, apart from `one`, may be promoted: those that are not failed and do not
+  // have the flag "nofailover".
   int OtherElectableReplicaCount(const ClusterNode& one) const {  // how many other replicas may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {

@@ -18,9 +18,9 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Errors for a node that sends slots to this node (CLUSTER MIGRATESLOTS). The usual checks do not apply to its
-// requests, as for a primary. Instead, the keys of each request must be in the slots that it sends. So a request that
-// does not name its keys is refused.
+// Errors for a node that sends slots to this node (CLUSTER MIGRATESLOTS). Its requests do not pass the usual checks, as
+// those of a primary do not. Instead, the keys of each request must be in the slots that this node sends. A request
+// that does not name its keys is refused.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -36,8 +36,8 @@ bool IsAsking(const Request& request) {
   return request.command->Is(kAsking) || request.session.cluster_options.asking != ClientClusterState::Asking::kNo;
 }
 
-// Called for each new request of the client: ASKING applies only to the request after it, and to the script that this
-// request runs. If that request is MULTI, ASKING applies to the whole transaction.
+// Ends ASKING when it no longer applies. Called for each new request of the client. ASKING applies only to the next
+// request, and to a script that it runs. If the next request is MULTI, ASKING applies to the whole transaction.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_options.asking;
@@ -71,8 +71,8 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
     ++(Exists(requested_keys.db, key) ? requested_keys.existing_count : requested_keys.missing_count);
 }
 
-// Returns the number of the database that is selected after the command. For EXEC, this finds the database of the
-// commands that are queued after a SELECT.
+// Returns the number of the database that is selected after the command: for SELECT the new one, for other commands
+// `db`. With it, the check of an EXEC knows the database of each queued command.
 int ClusterRouter::SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const {
   if (!command.Spec().selects_database || arguments.size() < 2) return db;
   const auto number = ParseInteger(arguments[1]);

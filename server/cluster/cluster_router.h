@@ -70,7 +70,8 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                       std::span<const Bytes> arguments) const;
   Verdict DecideWhileDown(const Request& request,  // whether the request is still served while cluster_state is fail
                           const RequestedKeys& requested_keys) const;
-  // For a slot that migrates or is imported: decides between this node, ASK and TRYAGAIN.
+  // Decides who serves a request for a slot that migrates or is imported: this node, another node (ASK), or none for
+  // now (TRYAGAIN).
   std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: the slot's owner serves the request
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED

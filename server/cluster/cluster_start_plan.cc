@@ -34,8 +34,8 @@ std::vector<Name> DrawNames(const NodeLayout& layout, Random& random) {
   return names;
 }
 
-// Returns the first ClusterView of the node with index `mine` in a new cluster. Each primary gets an epoch of its own,
-// so that no two primaries claim slots with the same epoch.
+// Returns the ClusterView with which the node with index `mine` starts in a new cluster. Each primary gets an epoch of
+// its own, so that no two primaries claim slots with the same epoch.
 std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& members, const std::vector<Name>& names,
                                      size_t mine) {
   auto view = std::make_unique<ClusterView>(names[mine].id, names[mine].shard);

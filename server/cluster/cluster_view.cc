@@ -97,8 +97,8 @@ void ClusterView::Assign(int slot, ClusterNode* owner) {
     lost_slots_.Add(slot);
   }
   if (owner != nullptr) {
-    // If the cluster has replicas, a primary that gets its first slots should have one too: this flag lets a replica of
-    // another primary move to it.
+    // Lets a replica of another primary move to a primary that gets its first slots (flag kNodeMigrateTo). If the
+    // cluster has replicas, this primary should also have one.
     if (owner->slot_count == 0 && HasReplicas()) owner->Set(kNodeMigrateTo);
     ++owner->slot_count;
   }

@@ -57,10 +57,11 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that the node owns
-  // Cost: O(kSlotCount / 64), plus O(slots.Count()) if the node owns as many slots as `slots` has.
+  // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if the
+  // node owns as many slots as `slots` has.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // true: owns these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
-  // Maps each moving slot to the other node of the move: to the target of a migration, or to the source of an import.
+  // The other node of the move of each moving slot: the node to which the slot migrates, or from which it is imported.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }  // slots that leave this node, by slot: the target nodes
   const Moves& importing() const { return importing_; }  // slots that this node imports, by slot: the source nodes
@@ -95,8 +96,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }  // how many votes of primaries with slots are a majority
 
-  // --- Requests by callers to save nodes.conf, or to decide cluster_state again. Each Take… function returns the
-  // request and clears it.
+  // --- Requests by callers to save nodes.conf, or to decide cluster_state again. Each Take… function returns and
+  // clears such a request.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kLater: synced a second after the save; kNow: synced immediately
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks for a save of nodes.conf soon

@@ -13,8 +13,8 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// A tick that comes more than kMaxTickGapMs after the one before is late: this process stood still, or is always slow.
-// After kTicksOfSlowProcess ticks with enough votes it counts as always slow.
+// A tick is late if it comes more than kMaxTickGapMs after the tick before: the process stood still, or is always slow.
+// A process with kTicksOfSlowProcess ticks since it got enough votes counts as always slow.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 
@@ -26,8 +26,8 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
-  // The primary may fail during a manual failover, before it has answered. This replica then begins an ordinary
-  // election.
+  // An ordinary election is needed if the primary has failed. This also holds during a manual failover if the primary
+  // fails before it has told its offset.
   return me.primary->Is(kNodeFail) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
@@ -37,7 +37,7 @@ bool Election::IsDataTooOld() const {
   if (settings.cluster_replica_validity_factor == 0 || is_ordered) return false;
   const std::optional<int64_t> linked_ms = parts_.core.host.DataAgeMs();
   if (!linked_ms) return true;
-  // Does not count the time before the failure was noticed, which is one node timeout.
+  // Subtracts one node timeout, the time until the failure was noticed.
   const int64_t age_ms = std::max<int64_t>(*linked_ms - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
@@ -56,7 +56,7 @@ int Election::Rank() const {
 }
 
 void Election::Continue() {
-  // Waits until the load or script has ended: a load may replace the data with which this replica would win.
+  // Waits until a load or a slow script has ended. A load may replace the data with which this replica would win.
   if (parts_.core.host.IsInLongTask()) return;
   DropRequestOfPrimaryIfUnfit();
   if (!IsElectionNeeded()) return;
@@ -72,8 +72,8 @@ void Election::Continue() {
   LogObstacle(Obstacle::kVotes);
 }
 
-// Ends a failover that the primary requested (SHUTDOWN FAILOVER) if another replica has more data, or the data here is
-// too old. This can happen if the request was delayed.
+// Ends a failover that the primary requested (SHUTDOWN FAILOVER) if another replica has more data, or if the data here
+// is too old. This can happen if the request came late.
 void Election::DropRequestOfPrimaryIfUnfit() {
   if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
   if (parts_.core.view.me().primary != nullptr && HasDataOfPrimary()) return;
@@ -82,9 +82,9 @@ void Election::DropRequestOfPrimaryIfUnfit() {
   parts_.manual_failover.Reset();
 }
 
-// Wins at the second tick with enough votes. If this process stood still, the votes may be old, and the primary may be
-// back. Between two ticks, this process reads the packets that tell so. A late tick may come before these packets are
-// read, so it does not suffice. But after kTicksOfSlowProcess ticks this replica wins even if all of them were late.
+// Wins at the second tick with enough votes, if this tick is not late. If the process stood still, the votes may be
+// old, and the primary may be back: between two ticks, the process reads the packets that say so. A late tick may come
+// before these packets are read. But after kTicksOfSlowProcess ticks this replica wins even if all of them were late.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
   const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;
@@ -111,7 +111,8 @@ void Election::ScheduleVoteRequest() {
   if (is_manual) Continue();
 }
 
-// Delays the request for votes further if more replicas than before have a larger offset than this replica.
+// Recomputes the rank: how many replicas have a larger offset than this one. If it has become worse, delays the request
+// for votes further.
 void Election::UpdateRankAndDelay() {
   const int rank = Rank();
   if (rank <= rank_) return;
@@ -211,9 +212,9 @@ std::string Election::VoteRefusalReason(const ClusterNode& candidate, const Pack
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
   if (!candidate.primary->Is(kNodeFail) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
-  // A node votes for replicas of the same primary only once in two node timeouts, so one failure does not cause two
-  // elections. As in Valkey 8.1, a forced vote has no such limit. Otherwise a manual failover shortly after another one
-  // would fail, and the primary would stay paused until the timeout.
+  // Votes only once in two node timeouts for replicas of the same primary, so that one failure does not cause two
+  // elections. As in Valkey 8.1, a forced vote has no such limit: otherwise a second manual failover shortly after the
+  // first would fail, and the primary would stay paused until the timeout.
   if (!is_forced && since_ms < parts_.core.TimeoutMs() * 2) {
     return StrCat("can't vote for any replica of ", candidate.primary->id.String(), " within ",
                   parts_.core.TimeoutMs() * 2 - since_ms, " milliseconds");
@@ -239,7 +240,7 @@ void Election::ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& he
   }
   view.last_vote_epoch = view.current_epoch;
   candidate.primary->voted_at_ms = parts_.core.NowMs();
-  // Saves the vote before it is sent, because a node that forgets its vote in a crash could vote twice.
+  // Saves the vote before sending it. A node that forgets its vote in a crash could vote twice.
   view.RequestSave(ClusterView::Save::kNow);
   parts_.save();
   BusPacket packet;

@@ -34,10 +34,12 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Takes the next step of an election, if one is needed. Called by the timer.
   void Continue();  // if an election is needed: schedules, requests votes, or wins
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
-  // Does not check votes. Does nothing on a primary. Logs a warning if this replica does not have all data.
+  // Promotes this replica now, without an election, and takes its primary's slots. Does nothing on a primary. Logs a
+  // warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Returns true if this replica's data is complete and not too old (cluster-replica-validity-factor), came from the
-  // primary since the start of the process, and no other replica has reported a larger offset.
+  // Returns true if this replica can replace its primary without an election. Its data must be complete and not too old
+  // (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No other
+  // replica may have reported a larger offset.
   bool HasDataOfPrimary() const;              // true: this replica can replace its primary without an election
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 

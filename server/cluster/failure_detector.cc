@@ -56,8 +56,8 @@ void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
-  // Tells all nodes that `node` is FAIL. Then other nodes need not wait for the reports of the primaries themselves, so
-  // all nodes of one network partition agree immediately.
+  // Tells all nodes that `node` is FAIL. Other nodes then need not wait for the reports of a majority, so all nodes of
+  // one network partition agree immediately.
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kFail);
   packet.body = FailBody{node.id};
@@ -89,8 +89,8 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
     return;
   }
   if (!node.Is(kNodeFail)) return;
-  // Clears FAIL immediately for a replica, and for a primary without slots, because no other node takes their place.
-  // Clears FAIL of a primary with slots only if no replica has replaced the primary for two node timeouts.
+  // Clears FAIL immediately for a replica and for a primary without slots, because no replica would replace such a
+  // node. For a primary with slots, waits two node timeouts: until then, a replica may be replacing it.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
   const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
   if (is_plain || was_long) ClearFailFlag(node);

@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// A packet describes one in ten of the known nodes, and at least three. Each pair of nodes exchanges at least four
-// packets per node timeout, so a majority learns of a failure within a node timeout.
+// A packet describes one in ten of the known nodes, and at least three (fewer only in a smaller cluster). Each pair of
+// nodes exchanges at least four packets per node timeout, so a majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
@@ -97,8 +97,8 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
     node.last_random_gossip = composed_packet_count_;
     chosen.push_back(&node);
   }
-  // Adds all nodes that are PFAIL to the packet: a node becomes FAIL only when a majority of the primaries has reported
-  // that node.
+  // Adds all nodes that are PFAIL to the packet. Only with the reports of a majority of the primaries does such a node
+  // become FAIL.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodePfail) && is_told) chosen.push_back(node);
@@ -202,16 +202,16 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // If no node reports `node` as down and no PING to it is pending, a later PONG time that the sender reports counts as
-  // one of this node (unless it is in the future). This saves a PING.
+  // Takes over a later PONG time that the sender reports, which saves a PING. Does so only if no node reports `node` as
+  // down and no PING to `node` is pending. A time in the future does not count.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
       node.pong_received_ms = pong_ms;
     }
   }
-  // If the sender reaches `node` and this node does not, `node` may have moved. So this node takes over the address of
-  // `node` that the sender knows.
+  // Takes over the address of `node` that the sender knows, if the sender reaches `node` and this node does not: `node`
+  // may have moved.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
@@ -223,8 +223,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   parts_.core.view.RecordChange();
 }
 
-// Adds a node that another node has described in its gossip. The primary and the slots of the new node become known
-// later, from its own packets.
+// Adds a node that another node has described in its gossip. The new node's primary and slots become known later, from
+// its own packets.
 void Gossip::AddGossipedNode(const GossipEntry& entry) {
   if (parts_.core.view.KnownNodeCount() >= kMaxNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;
@@ -248,13 +248,13 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.human_name, extensions.human_name, MayBeAnnounced);
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
-  // A node that does not announce a shard belongs to the shard of its primary.
+  // A node that does not announce its shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
   if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
-    // If this node began to follow the primary before it knew the primary's shard, joins that shard now. If the primary
+    // Joins the shard of the primary if this node began to follow the primary before it knew that shard. If the primary
     // changes its shard later, this node stays in the old shard, to which its data belongs.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// The failover ends this much later on the primary than on the replica. If the replica wins at the last moment, the
+// How many ms later the failover ends on the primary than on the replica. If the replica wins at the last moment, the
 // primary learns of it before it resumes writes.
 constexpr int64_t kLongerPauseMs = 500;
 
@@ -20,8 +20,9 @@ void ManualFailover::Start(Mode mode) {
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
     is_request_ = true;
-    // The primary requested this failover because it shuts down. A PONG that it sent before would end the failover
-    // (ReceivePong), and may still arrive on this connection. So drops the connection; the next tick opens a new one.
+    // Drops the connection to the primary, which requested this failover because it shuts down. A PONG that the primary
+    // sent before may still arrive on this connection, and would end the failover (ReceivePong). The next tick opens a
+    // new connection.
     parts_.bus.DropOutboundLink(*primary);
     primary->ping_sent_ms = 0;
     return;
@@ -37,15 +38,17 @@ void ManualFailover::ReceivePong(const ClusterNode& sender) {
   Reset();
 }
 
-// Silence is not enough, because a silent primary may only be slow. If it becomes FAIL, an ordinary election begins.
+// Returns whether the primary accepts no connection. Silence is not enough, because a silent primary may only be slow.
+// If it becomes FAIL, an ordinary election begins.
 bool ManualFailover::IsPrimaryGone() const {
   const ClusterNode* const primary = parts_.core.view.me().primary;
-  // ping_sent_ms is not 0 if the last attempt to connect failed, or if a PING was sent and not answered.
+  // ping_sent_ms is not 0 if the last attempt to connect has failed, or if a PING was not answered.
   return primary != nullptr && primary->ping_sent_ms != 0 &&
          (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }
 
-// Waits until a running script has ended, because only then does the replication offset count the script's writes.
+// Pauses writes for the replica, but only after a running script has ended: only then does the replication offset count
+// the script's writes.
 void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
   parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
     if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);
@@ -81,15 +84,15 @@ void ManualFailover::Continue() {
     return;
   }
   if (primary_offset_ == -1) return;
-  // While this replica does not receive its primary's stream, an equal offset may belong to another history. For
-  // example, the offsets of both servers begin at 0 after a restart.
+  // An equal offset counts only while this replica receives its primary's stream. Otherwise the offset may belong to
+  // another history; for example, the offsets of both servers begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
   can_start_election_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
 }
 
-// Also checked when votes arrive, which can be late. By then the failover may have timed out, the link to the primary
-// may have ended, or the primary may have resumed writes.
+// Returns whether this replica may request and count votes. Returns false if the failover has timed out, the link to
+// the primary has ended, or the primary has resumed writes, because votes may arrive as late as that.
 bool ManualFailover::CanStartElection() const {
   if (!IsUnderWay() || !can_start_election_ || parts_.core.NowMs() > until_ms_) return false;
   return primary_offset_ == -1 || (parts_.core.host.IsLinked() && parts_.core.host.Offset() == primary_offset_);

@@ -44,12 +44,13 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Continue();  // allows the election once the data is complete; ends a late failover
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // True for kIfPrimaryIsGone (SHUTDOWN FAILOVER). The failover then ends if another replica has more data.
+  // Returns true for kIfPrimaryIsGone (SHUTDOWN FAILOVER). Such a failover ends if another replica has more data.
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
-  // False after the timeout. For kAsk, this replica must also be linked to its paused primary, and have its whole
-  // stream.
+  // Returns whether this replica may request and count votes. After the timeout, returns false. For kAsk, this replica
+  // must also be linked to its paused primary, and have its whole stream.
   bool CanStartElection() const;  // this replica may request and count votes now
-  // The caller then pings `replica`, because the packet tells it the offset of this primary.
+  // Returns whether this primary has paused writes for `replica`. If so, the caller pings `replica`, because a PING
+  // tells it the offset of this primary.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`
     return IsUnderWay() && replica.id == replica_;
   }

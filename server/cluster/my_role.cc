@@ -6,12 +6,12 @@ void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
   // The data here belongs to the new primary's history only if this node is a replica in the same shard. (A primary
-  // that loses its slots may have diverged from the node that takes them.) Two primaries may have the same shard id. So
-  // while the old primary works and has slots, the new primary may have other keys.
+  // that loses its slots may have diverged from the node that takes them.) Two primaries may have the same shard id: so
+  // if the old primary works and has slots, the new primary may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
-  // What the new primary has received as a replica is the same as here.
+  // The data that the new primary received as a replica, up to this offset, is equal to the data here.
   const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
   if (me.IsPrimary()) {
     view.StopSlotMoves();
@@ -25,8 +25,8 @@ void MyRole::Follow(ClusterNode& primary) {
   ConnectToPrimary(is_sibling ? std::optional(shared_until) : std::nullopt);
 }
 
-// If the new primary's address is not known, this node still stops following the former primary. Otherwise it would
-// receive the former primary's data, and count as a replica with all data of the new one.
+// Connects to the new primary. If its address is not known, only stops following the former primary. Otherwise this
+// node would receive the former primary's data, and count as a replica with all data of the new one.
 void MyRole::ConnectToPrimary(std::optional<int64_t> shared_until) {
   const ClusterNode& primary = *core_.view.me().primary;
   if (!primary.HasAddress()) return core_.host.Follow("", 0, shared_until);

@@ -19,7 +19,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
 
   // Makes the null id, which names no node.
   NodeId() = default;
-  // For an id in a packet of the bus, which is not checked here (see IsValid). 40 zero bytes are the null id.
+  // Makes an id from 40 bytes of a bus packet, without checking them (see IsValid). 40 zero bytes are the null id.
   static NodeId FromBytes(Bytes bytes) {  // takes exactly 40 bytes, unchecked
     NodeId id;
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());

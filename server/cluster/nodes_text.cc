@@ -86,8 +86,8 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A parsed line of nodes.conf. Its primary and slot moves are still ids, because the lines of those nodes may come
-// later.
+// A parsed line of nodes.conf. It still names its primary and the other nodes of slot moves by id, because their lines
+// may come later.
 struct Line {
   NodeId id;
   Bytes address;
@@ -183,7 +183,8 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // Files of Redis before version 4 contain no bus port. The bus port is then the client port + 10000.
+  // The bus port is the client port + 10000 if the file contains none, because Redis before version 4 has written the
+  // file.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;

@@ -22,8 +22,8 @@ namespace respite {
 std::string FlagsText(const ClusterNode& node);  // the node's flags, for example "myself,master,fail?"
 std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // the node's slots, for example "0-5460 5462"
 
-// Which port of a node stands first in its line. In nodes.conf, this is the TLS port (kTls) if the bus uses TLS. In a
-// reply, this is the TLS port if the client that asks uses TLS.
+// Which port of a node stands first in its line. In nodes.conf, kTls if the bus uses TLS. In a reply, kTls if the
+// client that asks uses TLS.
 enum class PortChoice : uint8_t { kTcp, kTls };
 // kFile: the lines of nodes.conf. kClient: the lines for clients, without the fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };

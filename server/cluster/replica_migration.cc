@@ -15,8 +15,8 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicaCount() == 0;
 }
 
-// Unlike Redis, does not count replicas with the flag "nofailover". Redis counts them, so the last replica that may
-// replace the primary could leave.
+// Returns whether enough other replicas of the primary may replace it. Replicas with the flag "nofailover" do not
+// count. Redis counts them, so the last replica that may replace the primary could leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
   return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }

@@ -17,7 +17,8 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   };
   explicit ReplicaMigration(const Parts& parts) : parts_(parts) {}
 
-  // Does nothing unless cluster-allow-replica-migration is on. Called by the timer. Cost: O(nodes).
+  // Moves this replica to a primary that has lost its replicas, if it is this replica's turn. Does nothing unless
+  // cluster-allow-replica-migration is on. Called by the timer. Cost: O(nodes).
   void Continue();  // if it is this replica's turn: moves it to a primary that lost its replicas
 
  private:
@@ -25,8 +26,8 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   // Returns whether the primary, without `replica`, keeps at least cluster-migration-barrier replicas that may replace
   // it.
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` keeps enough replicas
-  // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
-  // any primary has.
+  // Returns whether this replica must move, rather than another one. `max_replicas`: the largest number of working
+  // replicas that any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move
 
   const Parts parts_;  // the arguments of the constructor

@@ -59,8 +59,8 @@ Result<std::string, std::string> ServerClusterHost::OpenNodesFile() {
 }
 
 // Replaces nodes.conf by a new file, which is synced and locked before the rename. So no other process can lock
-// nodes.conf in between, and a crash of the machine leaves the old or the new file, never an empty one. With an empty
-// file, the node would get another id.
+// nodes.conf in between. A crash of the machine leaves the old or the new file, never an empty one, with which the node
+// would get another id.
 IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -115,8 +115,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Makes this server a replica. If this server already follows this primary with the same history, nothing changes,
-// except that a delayed attempt to connect is made immediately.
+// Makes this server a replica. If it already follows this primary with the same history, only makes a delayed attempt
+// to connect immediately.
 void ServerClusterHost::Follow(const std::string& ip, int port, std::optional<int64_t> shared_until) {
   RunNowOrAfterLongTask([this, ip, port, shared_until] {
     const auto& now = services_.env.settings.replicaof;
@@ -174,7 +174,7 @@ void ServerClusterHost::DeleteAllKeys() {
   RunNowOrAfterLongTask([this] {
     services_.data.dataset.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data.dataset);
-    // Capture::Take has also taken the functions. Only keys must be deleted, so the functions are put back.
+    // Puts the functions back, which Capture::Take has also taken: only keys must be deleted.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
     services_.replication.HandleDataDropped();

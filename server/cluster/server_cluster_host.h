@@ -17,7 +17,8 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
-  // Creates nodes.conf if there is none; the content is then empty.
+  // Locks nodes.conf and returns its content. Creates the file if there is none; the content is then empty. Fails with
+  // the reason.
   Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
@@ -42,7 +43,8 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   bool Save(const ClusterView& view, Durably durably) override;        // writes nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: syncs the folder of nodes.conf a second after a save that was not synced
-  // If true, blocked clients may wait for keys that another node serves now.
+  // Returns true if OnTopologyChanged was called since the last call. Blocked clients may then wait for keys that
+  // another node serves now.
   bool TakeTopologyChange() {  // true: OnTopologyChanged was called; clears it
     return std::exchange(has_topology_changed_, false);
   }

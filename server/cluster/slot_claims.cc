@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // While this node imports the slot (CLUSTER SETSLOT IMPORTING), only nodes in the source's shard may take it, such as
-  // a replica that replaces the source.
+  // Only nodes in the shard of the source may take a slot while this node imports it (CLUSTER SETSLOT IMPORTING). One
+  // of them may have replaced the source after a failover.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;
@@ -58,9 +58,9 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     view.RequestHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the
-  // claimant: in this way a failed primary returns to its shard as a replica. Without cluster-allow-replica-migration,
-  // the claimant must have no other slots, because then it has replaced the primary.
+  // Makes this node a replica of the claimant if this node's primary (or this node, as a primary) has lost its last
+  // slot. In this way, a failed primary returns to its shard as a replica. Without cluster-allow-replica-migration, the
+  // claimant must have no other slots: it has replaced the primary then.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
@@ -95,7 +95,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   AssignClaimedSlots(*node, update.config_epoch, update.slots);
 }
 
-// Handles another primary with the same epoch: of the two primaries, the one with the smaller id takes a new epoch.
+// Resolves that another primary has the same epoch as this one. The primary with the smaller id takes a new epoch.
 void SlotClaims::ResolveEpochCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;

@@ -80,8 +80,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   ++queued_commands_.count;
 }
 
-// For a transaction or script, called for each of its commands, and last for EXEC or EVAL itself, whose time and reply
-// include its commands.
+// Adds the costs of a client's call to its slot. For a transaction or script, this is called for each of its commands,
+// and last for the EXEC or EVAL itself. The time and the reply of the latter include those of its commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {
@@ -100,8 +100,8 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
-// Ignores changes that the node makes by itself, such as removing expired keys. Such changes belong to no call of a
-// client.
+// Adds to streamed_bytes_ what the running call sends to each replica. Ignores changes that the node makes by itself,
+// such as removing expired keys: no call of a client caused them.
 void SlotStats::Append(const PropagatedGroup& group) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < group.Count(); ++i) {

@@ -22,8 +22,8 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Begins a round of active expiry and runs its first slice. Does nothing after Sleep, or if KeyRemovalPermission does
-  // not permit the removal of keys now. Called at each timer tick, `hz` times per second.
+  // Begins a round of active expiry and runs its first slice. Does nothing after Sleep, or while keys must not be
+  // removed (KeyRemovalPermission). Called at each timer tick, `hz` times per second.
   void StartRound(int hz);               // begins a round of removals, if permitted now; called `hz` times per second
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp: TEST CLOCK has stopped the clock
   void WakeUp() { is_asleep_ = false; }  // after Sleep: removes expired keys again

@@ -28,9 +28,9 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // O(databases), in addition to the work of the listeners.
   static Capture Take(Dataset& data);
 
-  // Replaces the current data of `data` by the captured data, and returns the old data. The caller decides where the
-  // old data is freed (LazyFree::Free). Before, listeners are notified that all databases lose their keys. The Capture
-  // is empty afterwards. Requires: `data` has as many databases as the Capture.
+  // Replaces the current data of `data` by the captured data, and returns the old data, which the caller frees
+  // (LazyFree::Free). Before, listeners are notified that all databases lose their keys. The Capture is empty
+  // afterwards. Requires: `data` has as many databases as the Capture.
   Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
   // Replaces the current data of `data` by a copy of the captured data, so that the Capture can be restored again.
   // Returns the old data. Cost: O(data).

@@ -20,8 +20,8 @@ namespace respite {
 
 namespace {
 
-// Collections with more elements, and values with more bytes of memory, are compared only by their size, so that tests
-// stay fast.
+// A collection with more elements than this, or a value with more bytes of memory, is compared only by its size, so
+// that tests stay fast.
 constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 
@@ -51,8 +51,7 @@ size_t SizeOf(const Entry& entry) {
   return 0;
 }
 
-// Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, the digest also covers the deadline of
-// each field.
+// Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, also covers the deadline of each field.
 std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);
@@ -67,8 +66,8 @@ std::string ContentOf(const Entry& entry) {
   return digest.Hex();
 }
 
-// Returns the state of a consumer group as text. As in Redis, a new seen-time of a consumer is not a change, so the
-// text does not contain the seen-times.
+// Returns the state of a consumer group as text, without the seen-times of consumers: as in Redis, a new seen-time is
+// not a change.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
   StrAppend(text, " read ", group.entries_read);

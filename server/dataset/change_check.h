@@ -24,14 +24,14 @@ namespace respite {
 
 #ifdef NDEBUG
 
-class ChangeCheck {  // asserts that a command reports its changes; empty without assertions
+class ChangeCheck {  // the version without assertions: every function does nothing
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
-  void NoteCreated() {}   // does nothing; with assertions: notes that the edit created the key
-  void NoteChanged() {}   // does nothing; with assertions: notes that the edit set or removed the value or deadline
-  void NoteReported() {}  // does nothing; with assertions: notes that the command reported its change
-  void DisableChangeCheck() {}  // does nothing; with assertions: disables the check
-  void Close() {}               // does nothing; with assertions: checks that changes were reported
+  void NoteCreated() {}         // the edit has created the key
+  void NoteChanged() {}         // the edit has set or removed the value or the deadline
+  void NoteReported() {}        // the command has reported its change
+  void DisableChangeCheck() {}  // turns the check off
+  void Close() {}               // checks that changes were reported
 };
 
 #else
@@ -59,15 +59,15 @@ class ChangeCheck {
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // Notes that the edit has created the key and has already notified listeners of the new key.
+  // Called when the edit has created the key and has already notified listeners of the new key.
   void NoteCreated() { has_created_key_ = true; }
-  // Notes that the edit gave the key a value or a deadline, which may be equal to the old one, or removed the key.
+  // Called when the edit gave the key a value or a deadline, which may be equal to the old one, or removed the key.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
-  // Suppresses the check for a change that is left unreported on purpose.
+  // Turns the check of this edit off, for a change that is left unreported on purpose.
   void DisableChangeCheck() { is_closed_ = true; }
-  // Compares the value with the one before the edit, and aborts if a change was not reported or counted, or if a
-  // refused command changed the key. Later calls do nothing.
+  // Compares the value with the value before the edit. Aborts if a change was not reported or counted, or if a refused
+  // command changed the key. Later calls do nothing.
   void Close();
 
  private:

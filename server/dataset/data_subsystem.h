@@ -17,7 +17,8 @@
 namespace respite {
 
 struct DataSubsystem {  // the data of a server, and what removes keys: expiry, eviction, lazy free
-  // `random_seed` is for random choices that clients can see. `ids` makes IDs that clients must not be able to guess.
+  // `random_seed` is for random choices that clients can see (such as SPOP). `ids` makes what clients must not guess:
+  // replication IDs and passwords of ACL GENPASS.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
         memory(lazy_free_thread, env.stats),
@@ -38,7 +39,8 @@ struct DataSubsystem {  // the data of a server, and what removes keys: expiry, 
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // The rules for the removal of keys. ClientSubsystem attaches the rules.
+  // The rules that say whether keys may be removed now. They depend on clients and replication, so ClientSubsystem
+  // attaches them later.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;                                      // the keys, and the state that command executions share

@@ -1,5 +1,5 @@
 // Dataset: the data of a server and the state that every Unit (atomic execution) needs. A Dataset does not depend on
-// clients, sockets or files, because listeners, journals and the disposal of values are interfaces.
+// clients, sockets or files: it knows them only through interfaces for listeners, journals and the freeing of values.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace respite {
 
-// The fields of a hash that a change concerns: every `step`th item of `words`, beginning with the first. The step is 2
-// for the arguments of HSET, in which a value follows each field.
+// The fields of a hash that a change concerns: every `step`th item of `words` (arguments of a command), beginning with
+// the first. The step is 2 for the arguments of HSET, in which a value follows each field.
 struct Subkeys {                 // the fields of a hash that a change concerns
   std::span<const Bytes> words;  // the fields, perhaps each followed by its value
   size_t step = 1;               // 1: `words` has only fields; 2: a value follows each field
@@ -38,7 +38,7 @@ class ChangeListener {  // interface: is told of key changes (WATCH, blocked cli
   virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value or deadline changed
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set" has occurred
   virtual bool WantsSubkeys() const = 0;  // whether OnSubkeys does anything; if not, callers need not collect fields
-  // The event concerned these fields of the hash. OnEvent has been called already.
+  // Called after OnEvent, with the fields of the hash that this event concerned.
   virtual void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) = 0;  // publishes the fields
   virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check again
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
@@ -51,8 +51,8 @@ class OldValueKeeper {  // interface: keeps data that is about to change, so tha
   // Called before this key may be changed, removed or created: by a command, expiry or eviction. `entry` is the key's
   // current value, or null if the key does not exist.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // this key may be about to change
-  // Called when a database has been emptied. `content` is what the database contained, and is no longer used. A keeper
-  // may take the content, and must then leave an empty database in its place.
+  // Called when a database has been emptied. `content` is what the database contained, which is no longer used. This
+  // object may take the content, and must then leave an empty database in its place.
   virtual void OnFlushed(int db, Database& content) = 0;  // a flush removed `content`, which may be taken
   virtual void OnSwap(int one, int other) = 0;            // SWAPDB has swapped these databases
   virtual void OnReplaced() = 0;                          // all data is about to be replaced or taken out
@@ -72,8 +72,8 @@ struct KeyspaceStats {                     // counters of look-ups, expiry and e
   uint64_t evicted_keys = 0;               // keys removed because of maxmemory, expired ones not counted
 };
 
-// Frees values that were removed from the keyspace. The lazyfree directives decide whether this happens immediately or
-// on the background thread, but very large values always go to the background thread.
+// Frees values that were removed from the keyspace: immediately or on the background thread, as the lazyfree directives
+// say. Very large values always go to the background thread.
 class Disposal {  // interface: frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
@@ -83,8 +83,8 @@ class Disposal {  // interface: frees values that were removed from the keyspace
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };
 
-// The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset can treat
-// keys and functions together (Capture).
+// The functions of FCALL, as an opaque part of the data. Because of this interface, a Capture can copy and replace keys
+// and functions together.
 class FunctionStore {  // interface: copies and replaces all functions of FCALL together
  public:
   class Content {  // a copy of all functions, or the functions that Exchange took out; another thread may free them
@@ -98,13 +98,13 @@ class FunctionStore {  // interface: copies and replaces all functions of FCALL 
   virtual ~FunctionStore() = default;
   virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
   // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
-  // returned `content`, the cost is O(1). If `content` is a copy (Copy, Clone), its libraries are loaded again.
+  // returned `content`, the cost is O(1). If Clone returned `content`, its libraries are loaded again.
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // stores new, returns old functions
 };
 
 struct Dataset {  // the keys of a server, and the state that command executions (Units) share
-  // `rules` must outlive this object. `random_seed` is for random choices that clients can see. `id_source` makes IDs
-  // that clients must not be able to guess.
+  // `rules` must outlive this object. `random_seed` is for random choices that clients can see (such as SPOP).
+  // `id_source` makes what clients must not guess: replication IDs and passwords of ACL GENPASS.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
       : settings(rules),
         keyspace(rules.cluster_enabled ? rules.cluster_databases : rules.databases, hash_key,

@@ -2,8 +2,7 @@
 //
 // An expired key or hash field counts as absent (except under ExpiryRule::kIgnoreDeadlines). A write removes an expired
 // key or field first. If a read finds an expired key or field, the Unit removes it when it closes, but not on a
-// replica. Values are changed through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h
-// defines these functions.
+// replica. Values are changed through the edits (edit.h) that Open, OpenOrCreate and the other Open… functions return.
 #pragma once
 
 #include <span>
@@ -62,7 +61,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
-  // that has expired counts as absent. Unless this server is a replica, the key is then removed when the Unit closes.
+  // that has expired counts as absent. Its key is removed when the Unit closes, except on a replica.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
@@ -73,15 +72,16 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key and
   // expired fields immediately, even on a replica. Marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Like Find, but also counts a hit or a miss (Find counts nothing). For commands that also reply with the value.
+  // Returns the entry of a key as Find does, and also counts a hit or a miss. For commands that change the value and
+  // also reply with it.
   const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it, and counts a hit or a miss; null: absent
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
   }
 
-  // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw WRONGTYPE if the value is
-  // not a string.
+  // ReadString returns the entry of a string as Read does, and FindStringAndCountLookup as FindAndCountLookup does.
+  // Both throw WRONGTYPE if the value is not a string.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string, or throws WRONGTYPE
   const Entry* FindStringAndCountLookup(Bytes key) {  // finds a string to change it, or throws; counts a hit or a miss
     return CheckString(FindAndCountLookup(key));
@@ -151,7 +151,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   Entry* FindMutable(Bytes key);  // finds a key to change; purges what has expired, marks the key as used; null: absent
 
-  // The functions from Put to Add implement KeyEdit. `entry` is the entry that FindMutable returned for `key`, or null.
+  // The functions from Put to Add do the work of the functions of KeyEdit with these names. `entry` is the entry that
+  // FindMutable returned for `key`, or null.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets the string and deadline
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets the string only
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);

@@ -34,8 +34,8 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports one more keyspace event of a change that was counted already. ReportChange must have been called before,
-  // for this key or for another key of the same change (RENAME).
+  // Reports one more keyspace event of a change, without counting the change again. Requires: ReportChange was called
+  // for this key, or for another key of the same change (RENAME).
   void ReportChangeUncounted(const KeyEvent& event) {  // reports a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);
@@ -44,15 +44,16 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
     NoteReport();
     OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
-  // Counts changes of data outside the value (consumer groups) for INFO. Because of the count, the command is
-  // propagated. Clients that watch the key or are blocked on it are not notified.
+  // Counts changes of data outside the value (consumer groups), so that the command is propagated and INFO shows the
+  // changes. Does not notify clients that watch the key or are blocked on it.
   void CountChanges(uint64_t changes) {  // counts changes outside the value (consumer groups); WATCH ignores them
     OwningUnit().CountChanges(changes);
   }
   void ReportEvent(const KeyEvent& event) {  // sends a keyspace event, without counting a change
     OwningUnit().ReportEvent(db_.index_, key_, event);
   }
-  // Returns whether ReportSubkeys has an effect. If not, commands need not collect the fields.
+  // Returns whether clients get the fields of changed hashes. If not, ReportSubkeys does nothing, and commands need not
+  // collect the fields.
   bool WantsSubkeys() const { return db_.unit_->WantsSubkeys(); }  // whether clients get the fields of changed hashes
   void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // publishes the fields that the event concerns
     OwningUnit().ReportSubkeys(db_.index_, key_, event, fields);
@@ -109,14 +110,14 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     check_.NoteChanged();
     entry_ = db_.Add(std::move(entry));
   }
-  // Removes the key and returns its entry; the caller decides where it is freed. Requires: the key exists.
+  // Removes the key and returns its entry, which the caller frees. Requires: the key exists.
   EntryPtr Take() {
     check_.NoteChanged();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Stores an entry that was created elsewhere, and whose key is this edit's key. Returns the old entry, or null; the
-  // caller decides where it is freed. If the key exists, listeners are not told of a new key, whereas Take followed by
-  // Add would tell them.
+  // Stores an entry that was created elsewhere, and whose key is this edit's key. Returns the old entry, which the
+  // caller frees, or null. If the key exists, listeners are not told of a new key (Take followed by Add would tell
+  // them).
   EntryPtr Replace(EntryPtr entry);  // stores this entry; returns the old one, or null
   // SetDeadline, SetInteger, Grow and TryGrow require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)
@@ -159,7 +160,7 @@ class Edit : public AnyEdit {
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  // Removes the key and returns its entry; the caller decides where it is freed. Only reports may follow. Requires: the
+  // Removes the key and returns its entry, which the caller frees. Afterwards, the edit may only report. Requires: the
   // key exists.
   EntryPtr Take() {
     is_closed_ = true;

@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kKeysPerLook = 16;  // keys between two readings of the clock
 
-// Returns the time limit of one round of eviction in µs. As in Redis, the limit is 50 µs for each step of
-// maxmemory-eviction-tenacity up to 10. Each further step adds 15 %. At 100 there is no limit.
+// Returns the time limit of one round of eviction in µs, from maxmemory-eviction-tenacity (0 to 100). As in Redis, the
+// limit is 50 µs per unit of tenacity up to 10, and grows by 15 % with each further unit. At 100 there is no limit.
 int64_t RoundUs(int tenacity) {
   constexpr int kGentle = 10;
   constexpr int kMerciless = 100;
@@ -56,8 +56,8 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::FreeMemoryBeforeCommand() {
-  // While a slow script or loading lets other clients be served, their commands must not change lacks_memory_, which
-  // still applies to the slow command.
+  // Changes nothing while a slow script or loading lets other clients be served: lacks_memory_ still applies to the
+  // slow command, so commands of other clients must not change it.
   if (parts_.removal->Now() == KeyRemovalPermission::Answer::kLater) return;
   lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }
@@ -82,8 +82,8 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // freed_bytes_ counts only the memory of removed values. Messages about an evicted key use new memory. If this memory
-  // were subtracted, more keys would be evicted.
+  // freed_bytes_ counts only the memory of removed values. Messages about evicted keys use new memory; if it were
+  // subtracted, more keys would be evicted.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
     const auto choice = pool_.Choose(unit.now_ms());

@@ -7,11 +7,11 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// A sample visits at most this number of hash table buckets for each wanted key. If most keys of a table were deleted,
-// many buckets are empty, and a sample contains fewer keys than wanted.
+// The maximum number of hash table buckets that a sample visits, for each wanted key. The sample may then have fewer
+// keys than wanted, because many buckets are empty if most keys of a table were deleted.
 constexpr size_t kBucketsPerSample = 4;
-// Maximum number of sampled keys, as a multiple of the number of keys in all databases. A sample of this size has most
-// likely seen every key.
+// The maximum number of sampled keys, as a multiple of the number of keys in all databases. After this number of
+// samples, most likely every key has been seen.
 constexpr size_t kRoundsAtMost = 16;
 // Maximum number of samples (or random keys) that are taken to choose one key. The limit matters only while some keys
 // must not be evicted, because their slots are being imported (hidden slots).

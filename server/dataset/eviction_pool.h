@@ -42,9 +42,8 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
  private:
   static constexpr size_t kSize = 16;  // maximum number of candidates that are remembered
 
-  // A candidate for eviction. Its entry may have been freed before the candidate is scored again. In that case the hash
-  // table has no entry with this hash and address. If a new entry has the same address and hash, the new entry is
-  // scored.
+  // A candidate for eviction. Before it is scored again, its entry may have been freed: the hash table then has no
+  // entry with this hash and address. If a new entry has the same address and hash, the new entry is scored.
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the key with the greatest score is evicted first
     uint64_t hash;

@@ -20,8 +20,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on, RunDue removes keys and fields at their deadlines, up to the deadline `until_wall_ms`. Ignores
-  // deadlines that are set after this call. Cost: O(n log n) for n deadlines.
+  // Lets RunDue remove keys and fields at their deadlines from now on, up to the deadline `until_wall_ms`. Deadlines
+  // that are set after this call are not planned. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
   void End();                         // forgets the planned deadlines: from now on, active expiry removes expired keys
 
@@ -67,13 +67,13 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
-  // Skips keys of slots that are being imported (hidden slots), because another cluster node decides about these keys.
+  // Keys of slots that are being imported (hidden slots) are skipped: the node from which they come decides about them.
   template <class Visit>
   void VisitEntriesWithDeadlines(int db,  // visits each entry that has a deadline, or fields with one
                                  Visit&& visit) const;
   void CollectDeadlines(int db);  // adds the database's deadlines up to until_wall_ms_ to planned_deadlines_
-  // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
-  // hashes_due_again_.
+  // Removes the key of this deadline, or its expired fields. If the hash has a further deadline up to until_wall_ms_,
+  // adds it to hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes the key of a deadline, or its expired fields
 
   Dataset& data_;

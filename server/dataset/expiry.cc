@@ -8,10 +8,10 @@ namespace respite {
 
 namespace {
 
-// The next constants apply at active-expire-effort 1. Each further step of effort adds (or for kAcceptedPermille
-// subtracts) the constant of the same name with …PerEffort. A sample is so large that a round rarely ends too early by
-// chance. With samples of 20 keys, as in Redis, a round would often do nothing until the share of expired keys is far
-// above the accepted share.
+// These constants apply at active-expire-effort 1. Each further unit of effort adds the constant of the same name with
+// …PerEffort (kAcceptedPermille: subtracts it). A sample is so large that a round rarely ends too early by chance. With
+// samples of 20 keys, as in Redis, a round would often do nothing until the share of expired keys is far above the
+// accepted share.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // a round's share of the timer's period
@@ -19,7 +19,8 @@ constexpr int64_t kSharePercentPerEffort = 2;
 constexpr uint64_t kAcceptedPermille = 50;  // half of the promised share, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
-// A longer remaining time of a key counts as this time (71 000 years), so that the sum of a sample cannot overflow.
+// The maximum remaining time of a key that counts for the mean (71 000 years). Longer times count as this time, so that
+// the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
 constexpr size_t kFieldsPerPurge = 256;  // most expired fields of one hash that one sample removes
 constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two readings of the clock
@@ -82,8 +83,8 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? PurgeExpiredFields(db, deadline_us) : keys;
 }
 
-// Returns whether so few of the sampled keys were expired that the database counts as clean. An empty sample does not
-// show that the database is clean, because the sample may come from an empty end of the table.
+// Returns whether the database counts as clean: few of the sampled keys had expired. An empty sample shows nothing,
+// because it may come from an empty end of the table.
 bool Expiry::IsClean(const SampleResult& sampled) const {
   return sampled.seen > 0 && !sampled.is_unfinished &&
          sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;

@@ -47,8 +47,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Expiry(Dataset& data, const Clock& clock, const RealClock& real_clock)
       : data_(data), clock_(clock), real_clock_(real_clock) {}
 
-  // First ends an unfinished round. Then begins a round, unless active expiry is off. Called at each timer tick, `hz`
-  // times per second.
+  // Ends an unfinished round. Then begins a round, if active expiry is on. Called at each timer tick, `hz` times per
+  // second.
   void StartRound(const Settings& settings, int hz);  // ends the last round, begins one; called `hz` times per second
   // Continues the round: removes expired keys for at most kSliceUs, or for the time left for the round, plus the time
   // to remove the last few values.

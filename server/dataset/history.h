@@ -35,15 +35,15 @@ struct History {                           // replication history of the data: i
     kOther,                    // the state of this history at `offset`, but the new primary may have another history
   };
   Data data = Data::kWhole;
-  // On a replica: how many bytes of this history the primary's history is known to have, too. After a failover, the
-  // history of the new primary may go on differently after that. kMaxOffset: all, because the primary has sent or
-  // continued this data. 0: it may be another history.
+  // The number of bytes of this history that the primary of this replica is known to share. After a failover, the new
+  // primary's history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued
+  // this data. 0: perhaps none, because the primary may have another history.
   int64_t shared_until = kMaxOffset;
 
-  // Elections compare the replicas of one primary by this offset. It does not count bytes that the primary may lack,
-  // because the replica then lacks what the primary has instead. The result is negative if nothing is known to be
-  // shared: then any other replica is preferred, and of two such replicas that with the larger offset.
-  int64_t OffsetInElections() const {  // bytes that the primary has, too; < 0: kMaxOffset less than `offset`
+  // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
+  // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is
+  // known to be shared. Any other replica is then preferred, and of two such replicas the one with the larger offset.
+  int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
   void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server

@@ -17,8 +17,9 @@ namespace respite {
 
 struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
-  // A further bit of `targets`: replicas get the command after the other commands of its group, and outside the group's
-  // MULTI. For a command that an older replica may not know: inside MULTI, Redis would refuse the whole transaction.
+  // A further bit of `targets`: replicas get the command after the other commands of its group, outside the group's
+  // MULTI. This is for a command that an older replica may not know: because of an unknown command inside MULTI, Redis
+  // would refuse the whole transaction.
   static constexpr uint8_t kAlone = 4;  // bit of `targets`: outside the group's MULTI, after it
 
   int db;
@@ -145,8 +146,8 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Count returns the number of commands that Replace has added. operator[] returns one of these commands as a RESP
-  // request (protocol/request_text.h).
+  // Count returns the number of commands that Replace and AddAlone have added. operator[] returns one of these commands
+  // as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands Replace has added
   bool IsAlone(size_t index) const { return index == alone_index_; }  // true: AddAlone has added this command
   Bytes operator[](size_t index) const {

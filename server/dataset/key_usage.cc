@@ -13,8 +13,8 @@ uint32_t KeyUsage::Frequency(uint32_t bits, int64_t now_ms) const {
 uint32_t KeyUsage::LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const {
   uint32_t counter = Frequency(old_bits, now_ms);
   if (counter < 255) {
-    // The higher the counter is, the less likely it grows. With lfu-log-factor 10, it reaches its maximum after about a
-    // million uses.
+    // Increments the counter with a probability that falls as the counter grows. With lfu-log-factor 10, the counter
+    // reaches its maximum after about a million uses.
     double above_fresh = counter > kInitialLfuCounter ? counter - kInitialLfuCounter : 0;
     if (random_.Unit() < 1.0 / (above_fresh * settings_.lfu_log_factor + 1)) ++counter;
   }

@@ -6,13 +6,12 @@ namespace respite {
 
 namespace {
 
-// A value with fewer bytes than kFreeLaterFrom and fewer elements than kFreeLaterFromElements is always freed
-// immediately: passing the value to the background thread would take longer.
+// The background thread gets a value only if it has at least this number of bytes, or this number of elements. A
+// smaller value is freed immediately, because passing it to the thread would take longer.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with at least this number of elements take milliseconds to free. So the background thread frees them, whatever
-// the lazyfree directives say. The lazyfree counters count only values that a directive or command sends to that
-// thread.
+// A value with at least this number of elements always goes to the background thread, because freeing it takes
+// milliseconds. The lazyfree counters count only values that a directive or command sends to that thread.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // memory of all data, when a database is flushed
 constexpr size_t kSamples = 5;                    // elements measured to estimate the total size

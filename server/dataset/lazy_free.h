@@ -31,10 +31,11 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   explicit LazyFree(Parts parts) : parts_(parts) {}
 
   void Free(EntryPtr entry, FreeMode mode);  // frees a key with its value
-  // Frees the content of a database. With kLater, the background thread frees it. With kNow, the calling thread frees
-  // small content, in at most some ms; large content still goes to the background thread.
+  // Frees the content of a database: with kLater on the background thread, with kNow on the calling thread. Content
+  // that would take more than some ms to free goes to the background thread in both cases.
   void Free(Database content, FreeMode mode);
-  // Frees the databases of a Capture in the same way as Free frees a database. Also frees the functions of the Capture.
+  // Frees the databases of a Capture, on the threads that Free chooses for each database. Also frees the functions of
+  // the Capture.
   void Free(Capture capture, FreeMode mode);
 
   void FreeExpired(EntryPtr entry) override;  // frees a key now, or later if lazyfree-lazy-expire says so

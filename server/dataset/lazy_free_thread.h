@@ -39,7 +39,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // for CONFIG RESETSTAT
   // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
-  // result is usually negative, because the thread frees memory that other threads allocated.
+  // result is usually negative, because the thread frees memory that the event loop's thread allocated.
   int64_t HeldBytes() const {  // bytes allocated by the thread minus bytes freed by it: usually negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }

@@ -69,7 +69,7 @@ void Unit::ReportExpiredFields(int db, Bytes key, const std::vector<std::string>
 }
 
 void Unit::ReportAllFieldsExpired(int db, Entry* entry) {
-  // At INT64_MIN no deadline has passed, so the hash shows all its fields, also the expired ones.
+  // This Hash shows all fields, also the expired ones, because no deadline has passed at the time INT64_MIN.
   const Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, INT64_MIN});
   std::vector<std::string> fields;
   hash.ForEach([&](Bytes field, Bytes) { fields.emplace_back(field); });
@@ -92,7 +92,8 @@ void Unit::PurgeLast() {
 }
 
 void Unit::PurgeIfExpired(int db, Bytes key) {
-  // The key may have a new value that has not expired, if the command has stored one after it found the expired value.
+  // Looks the key up again, because the command may have stored a new value after it found the expired one. The new
+  // value may not have expired.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(expiry_now_ms_)) {

@@ -29,8 +29,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // come from another server that has already accepted them.
   enum class Origin : uint8_t { kClient, kReplayed };  // where the Unit's commands come from
   // How Close passes the propagated commands to the journals. kTogether: as one group, which is replayed all or not at
-  // all. kApart: each alone, for commands that do not depend on each other, such as the removals of expired keys by
-  // SCAN or by the expiry cycle, or of the keys of slots that this node does not own.
+  // all. kApart: each alone, for commands that do not depend on each other. Examples are removals of expired keys by
+  // SCAN or active expiry, and removals of keys in slots that this node does not own.
   enum class Grouping : uint8_t { kTogether, kApart };  // kApart: each command is replayed alone
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -112,8 +112,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportNewKey(int db, Bytes key) {  // sends the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // Counts a miss, because a read found no key. If the key has expired, removes the key now (under kPurge), so that its
-  // event "expired" precedes "keymiss". Because of this removal, ReportMiss must not be called during iteration.
+  // Counts a miss, because a read found no key. If the key has expired, first removes it (under kPurge), so that its
+  // event "expired" precedes "keymiss". Because of this removal, must not be called during iteration.
   void ReportMiss(int db, Bytes key) {  // counts a read that found no key, and sends "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -142,7 +142,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // removes expired fields; null: no field is left
   // Removes a key of a slot that is flushed (CLUSTER FLUSHSLOT), or that this node does not own. Counts a change, and
-  // propagates a DEL. The caller decides where the returned entry is freed.
+  // propagates a DEL. The caller frees the returned entry.
   EntryPtr TakeKeyOfSlot(int db, Entry* entry);       // removes a key, and propagates DEL; the caller frees the entry
   void RemoveKeyOfForeignSlot(int db, Entry* entry);  // removes a key of a slot that this node does not own
   void Evict(int db, Entry* entry, Bytes verb);       // evicts the key, and propagates `verb`: DEL or UNLINK

@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 9> kTypeNames = {"string", "list",  "set",       "zset",     "hash",
                                                         "stream", "array", "vectorset", "ReJSON-RL"};
 
-// The names that OBJECT ENCODING shows for large values, in the order of ValueType. As far as clients know, the data
-// structures are those of Redis.
+// The names that OBJECT ENCODING shows for large values, in the order of ValueType. They are the names of Redis' data
+// structures, whatever the structures here are.
 constexpr std::array<std::string_view, 9> kObjectNames = {
     "raw", "quicklist", "hashtable", "skiplist", "hashtable", "stream", "sliced-array", "raw", "raw"};
 

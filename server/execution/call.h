@@ -40,9 +40,9 @@ struct Call {                           // all that the handler of a running com
     return StringContent::Text(word);
   }
   // Blocks the client. When one of the awaited keys changes, the handler runs again from its beginning. After a
-  // timeout, the client gets the timeout's reply instead. The handler must return after this call, and must not have
-  // written a reply before. In a transaction or a script, or for the primary, no command may block: Wait writes the
-  // timeout's reply immediately.
+  // timeout, the client gets the reply of BlockCondition::answer instead. The handler must return after this call, and
+  // must not have written a reply before. In a transaction or a script, or for the primary, no command may block: Wait
+  // writes this reply immediately.
   void Wait(const BlockCondition& awaited);  // blocks the client; the handler will run again
   // Lets other clients be served: in the next Turn (iteration of the event loop), the handler runs again and continues
   // where it stopped. The reply so far is sent. Until the handler has finished, no other request of this client runs,

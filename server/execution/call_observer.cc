@@ -24,8 +24,8 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Removes detached observers from the list, and computes lowest_thresholds_ again. While ForEach runs, removes none,
-// because ForEach needs stable positions in the list.
+// Removes detached observers from the list, and computes lowest_thresholds_ again. Removes no observer while ForEach
+// runs, because ForEach needs stable positions in the list.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
   lowest_thresholds_ = {};

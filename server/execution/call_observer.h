@@ -48,18 +48,18 @@ struct RefusedCall {             // a command that was refused before it ran, as
   int depth = 0;                 // 0: sent by a client; greater: run by a transaction or script
 };
 
-// A command that blocks, or is queued in a transaction. Later OnCall also reports the command: a blocking command when
-// its wait ends, a queued command when EXEC runs the command. If the client disconnects before, or the transaction is
-// discarded, OnCall is not called.
+// A command that has blocked its client, or that a transaction has queued. OnCall later also reports this command: when
+// the wait ends, or when EXEC runs it. OnCall is not called if the client disconnects before, or if the transaction is
+// discarded.
 struct WaitingCall {             // a command that blocks, or is queued in a transaction
   Session& session;              // session of the client
   const Command& command;        // the command that blocks or is queued
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 
-// Gets notified of commands, also of those from the primary. The queued commands of a transaction are reported before
-// its EXEC, and the commands of a script before its EVAL. Commands loaded from a file are not reported. An observer may
-// attach and detach any observer and close any session, but must not run commands.
+// Is told of commands, also of those from the primary, but not of commands loaded from a file. The queued commands of a
+// transaction are reported before its EXEC, and the commands of a script before its EVAL. An observer may attach and
+// detach any observer and close any session, but must not run commands.
 class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
@@ -80,16 +80,16 @@ struct CallThresholds {  // minimums: an observer is told of the calls that reac
   size_t min_request_bytes = kNoMinBytes;    // minimum length of the request in bytes of RESP
   size_t min_reply_bytes = kNoMinBytes;      // minimum length of the reply in bytes
 
-  // Returns whether the call reaches at least one limit. Cost: three comparisons, and O(arguments) if min_request_bytes
-  // is set.
+  // Returns whether the call reaches at least one minimum. Cost: three comparisons, and O(arguments) if
+  // min_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
     return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
            (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
   }
 
  private:
-  // Returns whether the request has at least min_request_bytes. First adds up an upper bound for each argument. The
-  // exact size, with the digits of each length, is computed only if the bound reaches the limit.
+  // Returns whether the request has at least min_request_bytes. First compares an upper bound, which is cheap. The
+  // exact size, which depends on the digits of each length, is computed only if the bound reaches min_request_bytes.
   bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches min_request_bytes
     constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
@@ -106,7 +106,8 @@ class CallObservers {  // list of attached observers; tells them of commands
               const CallThresholds& thresholds = CallThresholds::EveryCall());
   void Detach(CallObserver& observer);  // removes an observer, if it is attached
 
-  // Tells the observers whose thresholds the call reaches. Cost: one check of CallThresholds if the call reaches none.
+  // Tells the observers whose thresholds the call reaches. If the call reaches none, costs only one check of
+  // CallThresholds.
   void OnCall(const FinishedCall& call) {  // tells the observers whose thresholds the call reaches
     if (lowest_thresholds_.IsReachedBy(call)) NotifyOfCall(call);
   }

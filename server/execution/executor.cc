@@ -92,16 +92,16 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   return optional != nullptr && parts_.env.settings.*optional->Spec().exists_if ? optional : nullptr;
 }
 
-// Returns whether another server has already accepted the requests of this session. The other server is the primary, or
-// a cluster node that sends slots to this node.
+// Returns whether the session's requests come from a server that has already executed them: from the primary, or from a
+// cluster node that sends slots to this node.
 inline bool SendsPropagatedCommands(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
-// Returns the command of a propagated request, or null. The sender may have any version, and uses the original names of
-// commands. So the result may be a command that clients cannot call, because the emulated version lacks the command or
-// rename-command removed the name. A client could pose as a node that sends slots, because such a node connects like a
-// client. Therefore the result is null for commands that replication streams must not contain.
+// Returns the command of a propagated request, or null if replication streams must not contain it. The sender may have
+// any version, and uses the original names of commands. So the result may be a command that clients cannot call,
+// because the emulated version lacks it or rename-command removed its name. The check is needed because a client could
+// pose as a node that sends slots: such a node connects like a client.
 const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
@@ -110,8 +110,8 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // Finds the command by its original name. If rename-command has renamed commands here, the name in the request may
-  // belong to another command.
+  // Finds a propagated command by its original name. If rename-command is used here, the name in the request may belong
+  // to another command.
   if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -131,8 +131,8 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// Enforces memory limits, applies a fault of TEST FAULT, checks the gates, and then runs the request. The compiler
-// inlines all steps of a request into this function.
+// Runs a client's request: first enforces memory limits, applies a fault of TEST FAULT, and checks the gates (checks
+// that may refuse a command). The compiler inlines all these steps into this function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
@@ -184,7 +184,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline void Executor::PassGates(Request& request) {
-  request.flags = EffectiveFlags(parts_.services, request.session, *request.command, request.words);
+  request.flags = FlagsOfRequest(parts_.services, request.session, *request.command, request.words);
   if (request.session.cluster_options.imports == nullptr) [[likely]] {
     parts_.gates.Pass(request);
   } else {
@@ -193,11 +193,13 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
-  // A pause because this node exports slots (kSlotMigration) does not stop requests that import slots into this node.
+  // Requests that import slots into this node run even while it has paused writes to export other slots
+  // (kSlotMigration).
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
-  // While a slow script runs, pauses no request: no pause can end then, and the request may have to kill the script.
+  // Pauses no request while a slow script runs: the pause could not end before the script, and the request may be the
+  // SCRIPT KILL.
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
-  // TEST is never paused: if a test has stopped the clock, only TEST can move the clock and so end the pause.
+  // TEST is never paused: if a test has stopped the clock, the pause ends only if TEST moves the clock.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 
@@ -315,9 +317,9 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Returns the error for a blocked client whose server has become a replica: a redirection to the primary, if possible.
-// Otherwise the session closes after the reply, because requests that the client has already sent are not meant for a
-// replica.
+// Returns the error for a blocked client whose server has become a replica. If possible, the error redirects the client
+// to the primary. Otherwise the session closes after the error, because the client meant its further requests for a
+// primary.
 std::string Executor::RoleChangeError(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
@@ -352,16 +354,16 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
             is_propagated ? Unit::Origin::kReplayed : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
-  // SCAN, RANDOMKEY and similar commands may remove several expired keys. Each removal is propagated separately
-  // (kApart), because the keys are independent. In a transaction or a script, all removals form one group, as in Redis.
+  // Propagates each removal of an expired key by SCAN, RANDOMKEY and similar commands separately (kApart), because the
+  // removals are independent. In a transaction or a script, the removals form one group, as in Redis.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Grouping::kApart : Unit::Grouping::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
-// Returns the tokens of this command that the emulated version lacks, so that requests may not use them. Returns null
-// if all tokens are allowed: the version has all, or the command is replayed and so was accepted before.
+// Returns the tokens of this command that requests may not use, because the emulated version lacks them. Returns null
+// if all tokens are allowed: the version has all, or the command is replayed, and so was accepted before.
 static const Args::HiddenTokens* HiddenTokensOf(const Command& command, const Unit& unit) {
   const Args::HiddenTokens* const hidden = command.hidden_tokens.get();
   return hidden == nullptr || unit.IsReplaying() ? nullptr : hidden;
@@ -397,8 +399,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
       last_error_.clear();  // the error is inside the reply
     }
   } catch (const Refusal& refusal) {
-    // A refused command has changed nothing. Only a script may have changed data, because it keeps the changes of its
-    // commands.
+    // A refused command has changed nothing. The exception is a script that fails: the changes of its commands stay.
     assert((unit.ChangeCount() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
@@ -420,10 +421,10 @@ void Executor::Record(Call& call, const Request& request) {
 void Executor::TrackReads(const Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
-  // The keys that a script reads were already noted when its commands ran.
+  // The keys that a script reads need not be remembered here: each command of the script has done so.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // As in Redis, CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction.
+  // CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->has_caching_choice = false;
@@ -436,8 +437,8 @@ void Executor::Tell(const RefusedCall& call) {
 
 void Executor::Reject(const Request& request, const Refusal& refusal) {
   Session& session = request.session;
-  // As in Redis, a refused EXEC ends its transaction and reports the reason. A redirected EXEC reports only the
-  // redirection.
+  // A refused EXEC ends its transaction, and its error EXECABORT gives the reason, as in Redis. A redirected EXEC gets
+  // only the redirection.
   const bool ends = request.command != nullptr && request.command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);

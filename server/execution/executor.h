@@ -1,6 +1,6 @@
 // Executor: runs a request, from its arguments to the written reply. ExecuteForClient, ExecuteAccepted and RunToEnd
-// show the steps of a request in order. No code here depends on a command's name. The special properties of a command
-// are declared in its CommandSpec.
+// show the steps of a request in order. No code here asks for a command's name: special properties of a command are
+// declared in its CommandSpec.
 //
 // A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
 // Attached observers (CallObservers) are told of the commands that a client, the primary, EXEC or a script runs, and of
@@ -92,13 +92,14 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   }
 
   // Runs one command of a transaction, a script or TEST LOAD, as part of the Unit (atomic execution) of the EXEC, EVAL
-  // or TEST LOAD. Makes no checks; the caller makes them. Appends the reply to session.out. If the handler refuses the
-  // command, the reply is an error.
+  // or TEST LOAD. Makes no checks: the caller has made them. Appends the reply to session.out. If the handler refuses
+  // the command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
-  // CLIENT REPLY inside a transaction takes effect between its commands. So this is called after each part of EXEC's
-  // reply (the header, or one command's reply, which begins at `reply_start`). If replies are off, removes this part.
-  // Otherwise marks it as kept, so that a later CLIENT REPLY OFF does not drop it.
+  // Applies CLIENT REPLY to one piece of EXEC's reply: to the header, or to one command's reply, which begins at
+  // `reply_start`. If replies are off, removes this piece. Otherwise marks it as kept, so that a later CLIENT REPLY OFF
+  // in the same transaction does not drop it. Must be called after each piece, because CLIENT REPLY takes effect
+  // between the commands of a transaction.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
@@ -114,8 +115,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // reply. `command` is null if there is no such command.
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
-  // A fault of TEST FAULT of kind kError or kReply replaces the reply of a command that EXEC is about to run: returns
-  // true, and the command must not run. Any other fault is kept for the whole reply of EXEC: returns false.
+  // Applies a fault of TEST FAULT to a command that EXEC is about to run. A fault of kind kError or kReply replaces the
+  // command's reply: returns true, and the command must not run. Any other fault is kept for the whole reply of EXEC:
+  // returns false.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
@@ -125,8 +127,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role, and tells the observers. Does not
   // run the request again.
   void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // replies to a blocked client
-  // The running command, saved while other clients are served (during a slow script, or while the command loads data),
-  // or while a command of a file runs. Meanwhile the Executor behaves as if the saved command were not running.
+  // The running command, saved for a time in which other commands run: during a slow script, while the command loads
+  // data, or while a command of a file runs. Meanwhile the Executor behaves as if the saved command were not running.
   struct SavedExecution {          // the running command, while other clients are served or a file is replayed
     const Command* command;        // null: no command was running
     const Session* session;        // session of the saved command
@@ -148,8 +150,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
-  // Executes a request from the replication stream of the primary. Makes only the checks (gates) for requests from the
-  // primary. Pauses (CLIENT PAUSE, failover …) also delay this request.
+  // Executes a request from the replication stream of the primary. Makes only the checks that gate_rules.h lists for
+  // the primary. Pauses (CLIENT PAUSE, failover …) also delay this request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
@@ -198,9 +200,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   static size_t ReplyBytesSince(const Session& session, size_t reply_start) {  // output bytes after `reply_start`
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
-  // If a command has replied to a replica, drops the reply and closes the replica's session, as Redis does. Otherwise
-  // the reply would corrupt the replication stream. Does nothing if this output is the stream itself (PSYNC). `error`
-  // is the text of an error reply, or empty.
+  // Drops a command's reply to a replica and closes the replica's session, as Redis does, because the reply would
+  // corrupt the replication stream. Does nothing if there is no reply, or if this output is the stream itself (PSYNC).
+  // `error` is the text of an error reply, or empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes a replica with a reply
                                 size_t reply_start);
   void Tell(const FinishedCall& call);  // tells the observers of a finished command

@@ -13,9 +13,9 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// Converts a fault of TEST FAULT into a fault of the running request's reply. kDelay delays the reply, because a
-// command of a transaction or script cannot be delayed itself, and no request is delayed while a slow script runs.
-// kClose closes the connection before the reply.
+// Converts a fault of TEST FAULT into a fault of the running request's reply. kDelay delays only the reply here,
+// because the request cannot be delayed: it is a command of a transaction or script, or a slow script runs. kClose
+// closes the connection before the reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .rule_id = fault.rule_id};
@@ -60,8 +60,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
       AnswerInstead(request, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
-      // While a slow script runs, delays only the reply: the delay of a request could not end, and the request may have
-      // to kill the script.
+      // Delays only the reply while a slow script runs: the request may be the SCRIPT KILL, and its delay could not end
+      // before the script.
       if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->rule_id);

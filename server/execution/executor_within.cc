@@ -15,7 +15,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   Request request{.session = session, .command = &command, .words = arguments};
   const Command* const outer_command = std::exchange(current_execution_.command, &command);
   const auto outer_words = std::exchange(current_execution_.words, arguments);
-  // Reads the clock again, so that the time of the Lua code before this call does not count for this command.
+  // Reads the clock again in a script, so that the Lua code before this command does not count as time of this command.
   if (session.IsScript()) ReadTime();
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();

@@ -26,9 +26,9 @@ class LibraryTexts final : public LibraryContent {
 
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t FunctionCount() const override { return functions_; }
-  // Replaces the libraries by loading the texts. Loading cannot fail, because all texts were loaded before, and
-  // libraries cannot see the state of the server while they load. The order of loading may differ from the first time,
-  // and then the libraries may use more memory. So Origin::kAccepted sets a higher memory limit.
+  // Replaces the libraries by loading the texts. Loading cannot fail: all texts were loaded before, and libraries
+  // cannot see the state of the server while they load. But the order of loading may differ, which may need more
+  // memory. So Origin::kAccepted sets a higher memory limit.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =

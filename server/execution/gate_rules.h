@@ -1,6 +1,7 @@
-// A gate is a check that may refuse a command before it runs. This table says which gates are checked on which path of
-// requests. Gates::Pass follows the table. EXEC and ScriptRunner check some gates themselves, and read their rules
-// here. A new gate or path does not compile until each cell of the table has a rule.
+// A gate is a check that may refuse a command before it runs. This table says which gates are checked for requests from
+// clients, the primary, files, scripts and other sources (RequestPath). Gates::Pass follows the table. EXEC and
+// ScriptRunner check some gates themselves, and read their rules here. A new gate or RequestPath does not compile until
+// each cell of the table has a rule.
 #pragma once
 
 #include <array>
@@ -33,9 +34,9 @@ enum class Gate : uint8_t {  // a check before a command runs
 };
 inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
-// How a command reaches its handler; the path decides which gates (checks) apply. kClient: all connections that are not
-// kImport or kPrimary, also those of replicas and Sentinels. The queued commands of EXEC and the commands of a script
-// have their own paths.
+// How a command reaches its handler. This decides which gates (checks) apply. kClient means all connections except
+// kImport and kPrimary, also those of replicas and Sentinels. The queued commands of EXEC and the commands of a script
+// have their own values.
 enum class RequestPath : uint8_t {  // how a command reaches its handler
   kClient,                          // a request from a connection
   kImport,                          // a request from a node that sends slots
@@ -88,8 +89,8 @@ inline constexpr GateRule kIsTheData{kSkips, "this is the data that is being loa
 inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
 inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
 
-// The rule of each gate (row) on each path (column). The columns are client, import, primary, file, fixture, queued,
-// script and replayed script, as in RequestPath.
+// The rule of each gate (row) for each RequestPath (column). The columns are client, import, primary, file, fixture,
+// queued, script and replayed script.
 inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
     {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
@@ -114,7 +115,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
 constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
-// Returns whether kTable has a rule for each gate and each path, and a reason for each check that is not made.
+// Returns whether kTable has a rule for each gate and each RequestPath, and a reason for each check that is not made.
 constexpr bool IsComplete() {  // true: each check (gate) has a rule for each kind of request (path)
   for (size_t gate = 0; gate < kGates; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
@@ -132,8 +133,9 @@ static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestP
 constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether and why this gate is checked on this path
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
-// Returns true if the check (gate) is made for requests of this path, by Gates::Pass or by other code of the path.
-constexpr bool Applies(Gate gate, RequestPath path) {  // true: this check (gate) is made for requests of this path
+// Returns true if requests that arrive this way (from a client, a script, the primary, a file …) must pass this gate,
+// whether Gates::Pass or other code checks it.
+constexpr bool Applies(Gate gate, RequestPath path) {  // false: such requests skip this gate
   return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
 }
 

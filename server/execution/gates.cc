@@ -65,8 +65,8 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 
 namespace {
 
-// Returns whether the request has this flag, which lets a request pass a gate. An EXEC has the flag only if all its
-// queued commands also have the flag.
+// Returns whether the request has this flag, and so passes a gate. An EXEC must have the flag itself, and so must all
+// its queued commands.
 bool AllHave(const Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
@@ -166,7 +166,8 @@ bool IsAllowedInStreams(const Command& command) {
 }
 
 // Refuses requests with the flag kDenyOom (they may need memory) while maxmemory is exceeded. After MULTI, also refuses
-// all other commands except EXEC, DISCARD, QUIT and RESET, as Redis does, because queueing a command needs memory.
+// commands without this flag, as Redis does, because queueing a command needs memory. Exceptions are EXEC, DISCARD,
+// QUIT and RESET.
 [[gnu::always_inline]] inline void Gates::CheckMemory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;

@@ -41,9 +41,9 @@ class ServerPhase;
 struct Services;
 class Users;
 
-// Returns the CommandFlag bits of the request: the result of the command's hook `flags_of` if there is one, otherwise
-// the flags of the command.
-inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of a request
+// Returns the command's flags. The flags of some commands depend on the request: EXEC and scripts have flags of the
+// commands that they run. Their hook `flags_of` computes them.
+inline uint32_t FlagsOfRequest(const Services& services, const Session& session,  // flags; EXEC: of what it will run
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
@@ -80,7 +80,8 @@ class Gates {  // the checks that may refuse a command before it runs
   bool LacksReplicas() const;  // true: a primary with too few good replicas (min-replicas-to-write)
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // replica that refuses client writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
-  // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
+  // not follow redirections (CLIENT CAPA redirect), or if this server is no replica. Returns nullopt also in a cluster,
+  // where nodes redirect by slot.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed
   // Returns true on a replica that has no link to its primary, while replica-serve-stale-data is `no`.
   bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // true: replica, may not serve old data

@@ -3,7 +3,7 @@
 // A session of HotKeys begins with Start and ends with Stop or after its duration. Its results stay until Reset or the
 // next Start. Only commands with keys count, but not the commands that a script calls. The time and bytes of a command
 // are divided equally among its keys. A session remembers at most kMaxKeys keys for each metric, so that its memory is
-// limited. When the session has no room, a new key replaces the key with the smallest sum and inherits that sum (the
+// limited. When all places are taken, a new key replaces the key with the smallest sum and inherits that sum (the
 // algorithm Space-Saving).
 #pragma once
 

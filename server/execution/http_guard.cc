@@ -13,7 +13,7 @@ void HttpGuard::Abort(Session& session) {
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (logged_ms_ == kNever || now_ms - logged_ms_ > kMinLogIntervalMs) {
     logged_ms_ = now_ms;
-    // As in Redis, this message shows every client of a Unix socket as "/unixsocket:0".
+    // The message shows every client of a Unix socket as "/unixsocket:0", as in Redis.
     const std::string peer =
         session.addresses.is_unix_socket ? "/unixsocket:0" : RemoveIpv6Brackets(session.addresses.peer);
     parts_.env.log.Warning(

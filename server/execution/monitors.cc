@@ -24,13 +24,13 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // kAgain means that the command was blocked before, or delayed by CLIENT PAUSE or MIGRATE. A blocked command was
-  // shown when its wait began. A delayed command is never shown, as in Redis.
+  // Does not show a command of the stage kAgain, which was blocked before, or delayed by CLIENT PAUSE or MIGRATE. A
+  // blocked command was shown when its wait began. A delayed command is never shown, as in Redis.
   if (call.stage != Progress::Stage::kAgain) ShowUnlessHidden(call.session, call.command, call.words);
 }
 
 void Monitors::OnRefusal(const RefusedCall& call) {
-  // As in Redis, a refused EXEC is shown, so that MONITOR clients see where the transaction ends.
+  // Shows a refused EXEC, as in Redis, so that MONITOR clients see where the transaction ends.
   const bool ends_transaction =
       call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
   if (ends_transaction) ShowUnlessHidden(call.session, *call.command, call.words);

@@ -7,9 +7,9 @@ namespace respite {
 
 namespace {
 
-// Guesses which argument is a field or member, in a command on hashes, sets or sorted sets, and returns its index; 0 if
-// there is none. Mostly this argument follows the key. In ZADD and ZINCRBY a member follows its score, so the last
-// argument is the member.
+// Guesses which argument of a command on hashes, sets or sorted sets is a field or member, and returns its index; 0 if
+// there is none. In most commands this argument follows the key. In ZADD and ZINCRBY the member follows its score, so
+// the last argument is the member.
 size_t MemberWord(const Command& command, size_t key, size_t words) {
   const CommandGroup group = command.Spec().group;
   if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;

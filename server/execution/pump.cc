@@ -68,9 +68,9 @@ void Pump::BeginPipelineTime() {
   used_turn_us_ = 0;
 }
 
-// Queues the replies of a session for sending. If the session publishes messages faster than the server can send the
-// messages, its replies are queued after the messages. Until the replies are sent, the session's input is not read. So
-// messages do not pile up.
+// Queues the replies of a session for sending. If the session publishes messages faster than the server can send them,
+// queues its replies after the messages. The session's input is not read until the replies are sent, so messages do not
+// pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.HasUnsentMessages()) {
@@ -128,13 +128,13 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  // The limit proto-max-bulk-len does not apply to the primary, whose requests this replica must accept.
+  // A request of the primary must be accepted, so proto-max-bulk-len does not apply to it.
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
-  // Before login, requests are parsed one by one, because AUTH changes the limits. A group ends after a request with a
-  // large argument, because Unread could not return such a request to the parser.
+  // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A request with
+  // a large argument is the last one of its group, because Unread could not return this request to the parser.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
@@ -144,7 +144,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 }
 
 // Counts the large arguments of the batch as memory of the client (maxmemory-clients). A large argument may arrive in
-// one read. In that case the client's memory was not measured since the argument arrived.
+// one read, and then the client's memory was not measured since it arrived.
 void Pump::MeasureLargeArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

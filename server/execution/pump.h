@@ -62,9 +62,9 @@ class Pump {  // runs the requests that a session has sent
   void MeasureLargeArguments(Session& session);  // counts large arguments as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
-  // On a replica: counts the primary's requests before index `next` of the batch as applied. Requests of an open
-  // transaction, a blocked or paused request, and a request whose failure closes the link do not count. After a
-  // disconnection, the primary sends them again.
+  // Counts the requests before index `next` of the batch as applied. Called only for the session in which a replica
+  // receives its primary's stream. After a disconnection, the primary sends the other requests again. Not applied are
+  // the requests of an open transaction, a blocked or paused request, and a request whose failure closes the link.
   void NoteApplied(Session& session, size_t next);  // replica: requests of batch_ before `next` are applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_

@@ -59,7 +59,8 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// redis.set_repl and the Journal use the same bits for AOF and replicas, so no conversion is needed.
+// The Journal (the recorded changes of a Unit) uses the same bits for AOF and replicas as redis.set_repl, so no
+// conversion is needed.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
@@ -98,8 +99,8 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // For a client's script, the time that the Executor read for the client's command is recent enough. For a replayed
-  // command the Executor has read no time, so the clock is read here.
+  // The time when the script begins. For a client's script, the Executor read the clock just before. For a replayed
+  // script it did not, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
   const bool is_over_memory = respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
@@ -149,8 +150,8 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// Replaces the session in which the commands of scripts run. So changes that a script's commands made to the session do
-// not affect the next script.
+// Replaces the session in which the commands of scripts run, so that changes of a script to this session (such as
+// SELECT) do not affect the next script.
 void ScriptRunner::ReplaceScriptSession() {
   parts_.clients.Close(*session_);
   session_ = parts_.clients.CreateDetached();
@@ -225,8 +226,8 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> a
   parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, arguments);
 }
 
-// Refuses commands that scripts may not call (kNoScript). DEBUG SET-DISABLE-DENY-SCRIPTS allows such commands, except
-// the scripting commands and TEST, which may replace the running code.
+// Refuses commands that scripts may not call (kNoScript). DEBUG SET-DISABLE-DENY-SCRIPTS allows these commands, except
+// the scripting commands and TEST (TEST RESET SCRIPTS), which may remove the script that is running.
 void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
@@ -235,8 +236,9 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
     throw refusals::NotInScript(DialectOf(parts_.env.settings.emulate).traits);
 }
 
-// Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from that of the
-// script's other keys, unless the script declares allow-cross-slot-keys or declares no flags.
+// Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from the slot of
+// the script's earlier commands. A script that declares allow-cross-slot-keys, or declares no flags, may use several
+// slots of this node.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> arguments) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, arguments, command.flags});
@@ -261,7 +263,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // After its first write, a script may continue to write, even if the disk or the replicas fail.
+  // The checks below apply only to the first write of a script. Its later writes run even if disk errors or missing
+  // replicas forbid writes by then, so that the script's changes are not left half done.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   auto trouble = Applies(Gate::kDiskError) ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;
@@ -301,8 +304,8 @@ int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.real_cloc
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
 // Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
-// more of the reply is written. Called while the reply is being written, as Redis checks then too. A script that is
-// replayed, or run with CLIENT REPLY OFF, sends no reply, so its output is not limited.
+// more of the reply is written. As in Redis, called while the reply is being written. A script that is replayed, or run
+// with CLIENT REPLY OFF, sends no reply, so its output is not limited.
 bool ScriptRunner::MustStopReply() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
@@ -345,8 +348,8 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!IsRunning()) throw Refusal{refusals::kNoScriptRuns};
-  // A script that the primary or another node has sent cannot be killed. A script that is replayed from an append-only
-  // file can, because an endless script would prevent this server from starting.
+  // A script that comes from the primary, or from a node that sends slots, cannot be killed. A script that is replayed
+  // from an append-only file can be killed, because an endless script would prevent this server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_options.imports != nullptr;
   if (is_streamed) throw Refusal{refusals::kStreamedScript};

@@ -22,8 +22,8 @@ class RealClock;
 struct Session;
 class BlockedClients;
 
-// Counts the requests of all clients. A request that blocks its client counts twice: when the wait begins and when the
-// wait ends. TEST commands and requests from other servers (replication, cluster nodes, Sentinels) do not count.
+// Counts the requests of all clients, except TEST commands and requests from other servers (replication, cluster nodes,
+// Sentinels). A request that blocks its client counts twice: when the wait begins and when it ends.
 class RequestCounter final : public CallObserver {  // counts the requests of all clients, for TEST AWAIT
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
@@ -65,7 +65,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits in TEST AWAIT
-  // Registers the wait of a client until `condition` is met, or until the timeout (real time). The caller then blocks
+  // Registers a wait, which ends when `condition` is met or the timeout (real time) has passed. The caller then blocks
   // the client. Requires: the condition is not met now.
   void RegisterWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
                     Condition condition, int64_t timeout_ms);

@@ -16,7 +16,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   std::optional<Due> next;
   if (const auto deadline = parts_.deadlines.FindEarliest()) {
     const std::string name = StrCat(Quoted(deadline->key), " of database ", deadline->db);
-    // A key may still exist after its deadline. In that case its expiry is due now.
+    // The expiry of a key that still exists after its deadline is due now.
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
   }
@@ -72,8 +72,8 @@ ClockControl::State ClockControl::Save() const {
           .is_auto = is_auto_};
 }
 
-// Restores the saved state of the clock. A frozen clock shows the saved time again. A running clock differs again from
-// the machine's clock by the saved offset.
+// Restores a saved state of the clock. If the clock was frozen, it shows the saved time again. If it was running, it
+// differs from the machine's clock by the saved offset again.
 void ClockControl::Restore(const State& state) {
   MovableClock& clock = *parts_.clock;
   const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;
@@ -83,8 +83,8 @@ void ClockControl::Restore(const State& state) {
   NotifyClockChanged();
 }
 
-// Tells the executor and the TimeKeeper that the clock was changed, so that later requests of this turn see the new
-// time.
+// Must be called when the clock was changed. Tells the executor, so that later requests of this turn see the new time,
+// and the TimeKeeper.
 void ClockControl::NotifyClockChanged() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
@@ -154,7 +154,8 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 void ClockControl::EndTurn() {
   if (!is_auto_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
-  // Jumps only in the next turn, so that the requests that have already arrived are served before the jump.
+  // Makes the jump in the next turn (a pass of the event loop), so that the requests that have already arrived are
+  // served before it.
   parts_.env.host->Post([this] {
     has_posted_ = false;
     if (is_auto_ && EveryClientWaits()) JumpToNextEvent();

@@ -44,9 +44,11 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // Up to this time, stream IDs, dates in INFO and sums of deadlines stay far from their limits.
+  // The latest Unix time that the clock may show. Up to it, stream IDs, dates in INFO and sums of deadlines stay far
+  // from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
-  // kMaxWallMs does not bound the monotonic time, because the wall time can be set back and advanced again.
+  // The latest monotonic time after a jump. It needs a limit of its own, because the wall time can be set back and
+  // advanced again.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // latest monotonic time after a jump
 
   struct Parts {  // other parts of the server that this class uses
@@ -59,7 +61,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // If false, no function of this class except EndTurn may be called.
+  // Returns whether the clock can be moved. If not, only EndTurn of this class may be called.
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
@@ -67,7 +69,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     int64_t in_ms;     // ms until the event; in the result of a jump: from the time before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
-  // Returns the next event that will become due, even one that the clock cannot reach (kMaxWallMs, see
+  // Returns the next event that will become due, even if its time is beyond the clock's limits (see
   // NextReachableEvent). Cost: O(n) for n keys and fields with deadlines.
   std::optional<Due> Next() const;  // the next event that will become due; nullopt: none
 
@@ -105,8 +107,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // true: the jump keeps within kMaxWallMs and kMaxMonotonicMs
-  // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that they are called in a turn of
-  // the event loop of this server.
+  // JumpNow and JumpNowTo jump immediately. Requires: no command runs, and the caller runs in a turn of the event loop
+  // of this server.
   JumpResult JumpNow(int64_t elapsed_ms);     // advances the clock by this duration, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);      // advances the clock to this Unix time, or sets it back
   bool IsJumpPosted(uint64_t client) const {  // true: from PostJump… until TakeJumpResult of this client

@@ -16,11 +16,11 @@ namespace respite {
 
 namespace {
 
-// An old value of a key. Several snapshots may share the value.
+// An old value of a key, which several snapshots may share.
 using OldValue = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, OldValue, std::less<>>;
 
-// Returns an old value: moved out of the snapshot if no other snapshot stores the value, otherwise copied.
+// Returns an old value. Moves it out of the snapshot if no other snapshot shares it, otherwise copies it.
 EntryPtr TakeValue(OldValue old_value) {
   return old_value.use_count() == 1 ? std::move(*old_value) : CopyOf(**old_value);
 }
@@ -33,8 +33,8 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // Compares digests if the digests cover the whole values, and DUMP payloads otherwise. A digest does not cover the
-  // consumer groups of a stream, the cursor of an array or the deadlines of fields.
+  // Compares digests, except for values that a digest does not cover completely: a stream with its consumer groups, an
+  // array with its cursor, and a hash with deadlines of fields. For these, compares DUMP payloads.
   const bool has_digest = one.Type() != ValueType::kStream && one.Type() != ValueType::kArray &&
                           !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
@@ -56,7 +56,7 @@ void Put(Database& database, const std::string& key, OldValue old_value) {
 
 }  // namespace
 
-// What a snapshot stores about one database. The index of a Part in Snapshot::parts is the current index of the
+// The part of a snapshot that belongs to one database. Its index in Snapshot::parts is the present index of the
 // database, which SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
   int db_at_save;                   // database index when the snapshot was made

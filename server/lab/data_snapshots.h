@@ -33,9 +33,9 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
   SnapshotPtr Save();  // the current data; must be destroyed before this object. Cost: O(databases)
-  // Gives the data the state that the snapshot has. The snapshot continues to exist. Each changed key is reported and
-  // propagated like a change by a command. Cost: O(changes since the snapshot), and O(keys) for each database that was
-  // flushed since. Requires: !IsLost.
+  // Gives the data the state that it had when the snapshot was made. The snapshot continues to exist. Each changed key
+  // is reported and propagated like a change by a command. Cost: O(changes since the snapshot), and O(keys) for each
+  // database that was flushed since. Requires: !IsLost.
   void Restore(Snapshot& snapshot, Unit& unit);  // gives the data its former state; reports each change
 
   // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the

@@ -16,8 +16,9 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
-  // Also counts entries that are older than this object, and those that the journal dropped after they were counted.
-  // Begins again at 0 when the journal is cleared. Cost: O(entries that are new or were blocked).
+  // Returns the number of matching entries since the journal was last cleared. Also counts entries from before this
+  // object was made, and counted entries that the journal has dropped since. Cost: O(entries that are new or were
+  // blocked).
   uint64_t Count();  // number of matching entries since the journal was last cleared
 
  private:

@@ -22,7 +22,7 @@ namespace respite {
 
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
-// `name`: an extension of a file name without its dot, in upper or lower case.
+// Returns the format of files with the extension `name` (without a dot, in upper or lower case); nullopt: unknown.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format of the extension "json", "rdb" …; nullopt: unknown
 
 // Fails with the reason, and usually the position, if the text is malformed. Requires: the format is kResp, kRedis or

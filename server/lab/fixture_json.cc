@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 constexpr int kDeepest = 200;  // the JSON writer recurses once per level
 
-// An exception with the reason why a fixture is refused, which is thrown and caught only in this file.
+// The reason why a fixture is refused, as an exception that only this file throws and catches.
 struct Problem {
   std::string text;
 };

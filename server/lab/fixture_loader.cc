@@ -54,8 +54,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. For
-  // an append-only file they are not, because the file contains the commands that remove them.
+  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed: not
+  // while an append-only file is loaded, because the file contains the commands that remove them.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 
@@ -140,14 +140,15 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
     const int64_t now_ms = services_.env.real_clock.NowMs();
     if (++done % kServeOthersEvery != 0 && now_ms - served_ms < kLongestSilenceMs) continue;
     served_ms = now_ms;
-    // Reports 0 bytes of progress, because the size of these requests in bytes is not known.
+    // Lets other clients be served. Reports 0 bytes of progress, because the size of these requests in bytes is not
+    // known.
     if (services_.storage.loading.Advance(0) == Loading::Order::kStop) return "the server was stopped meanwhile";
   }
   return std::nullopt;
 }
 
-// Runs one request of a fixture. Skips MULTI and EXEC, because clients cannot see the data before all requests have
-// run.
+// Runs one request of a fixture. Returns nullopt, or the error. Skips MULTI and EXEC: clients do not see the data
+// before all requests have run anyway.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
   const Command* const command = services_.execution.executor.Resolve(words);
@@ -188,7 +189,7 @@ std::optional<std::string> LoadFixtures(const Services& services) {
     reason = LoadAll(services);
   }
   services.storage.loading.End();
-  // Forgets the replication history that the server's RDB file named, because the fixtures have changed the data.
+  // Forgets the replication history that the server's RDB file names, because the fixtures have changed the data.
   services.storage.loading.file_history() = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   if (!reason && services.storage.aof.IsOn()) services.storage.aof.Rewrite();

@@ -39,8 +39,8 @@ std::vector<Words> CommandsOf(const Entry& entry) {
   return commands;
 }
 
-// Merges the commands from index `from` to before `to` into one, and sorts its set members or hash fields. Sets and
-// hashes have no order, so sorting makes equal data give equal text.
+// Merges the commands with indices `from` to `to` - 1 into one, and sorts its set members or hash fields. Sets and
+// hashes have no order, so without sorting, equal data could give different text.
 Words Sorted(const std::vector<Words>& commands, size_t from, size_t to, size_t words_per_item) {
   std::vector<Words> items;
   for (size_t i = from; i < to; ++i) {

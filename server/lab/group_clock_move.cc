@@ -25,8 +25,8 @@ std::optional<ClockControl::Due> EarliestOf(std::span<ClockControl* const> clock
 
 }  // namespace
 
-// Computes the time to which all clocks move, or the time that passes on them. FREEZE without a time moves all clocks
-// to the latest time that any of them shows, so that no clock is set back.
+// Computes to which time all clocks move, or how much time passes on them. FREEZE without a time moves all clocks to
+// the latest time that any of them shows, so that no clock is set back.
 GroupClockMove::GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks) : move_(move) {
   if (move.kind == MoveKind::kFreeze || move.kind == MoveKind::kSet) wall_ms_ = move.ms ? *move.ms : LatestOf(clocks);
   if (move.kind == MoveKind::kNext) met_ = EarliestOf(clocks);

@@ -16,8 +16,8 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible
-  // For a move of kind kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other
-  // moves, and if the clocks cannot reach this event or there is none.
+  // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
+  // is no such event, if the clocks cannot reach it, and for moves of other kinds.
   const std::optional<ClockControl::Due>& met() const { return met_; }
   // Must be called once for each clock that the constructor got. Requires: IsPossible, and the requirements of
   // ClockControl::JumpNow.

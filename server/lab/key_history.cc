@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// Returns how a lock ends by this keyspace event of its key; kHeld: the event does not end the lock.
+// Returns how a lock ends when its key has this keyspace event; kHeld: the lock does not end.
 LockRecord::End EndBy(Bytes event) {
   using End = LockRecord::End;
   if (event == "expired") return End::kExpired;

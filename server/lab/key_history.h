@@ -62,20 +62,21 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   enum class Step : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: SET NX found the key
 
   // Called after a command of `client` has run. If the command has created a lock (a key, see the top of this file),
-  // records the lock and returns kTook. If it has ended locks, records `client` as their ended_by. Returns kMissed if
-  // SET NX found the key. `at.next_seq`: number of the command's journal entry.
+  // records the lock and returns kTook. Returns kMissed if it was a SET NX that found the key. If the command has ended
+  // locks, records `client` as their ended_by. `at.next_seq`: number of the command's journal entry.
   Step RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
                   const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // instead of RecordCall, for a command that the journal omits
 
-  // Records an expired key. Ends or prolongs the lock of the key, if any. Cost: O(log locks) if any lock is held,
-  // otherwise O(1).
+  // Handles a keyspace event: records an expired key, and ends or prolongs the lock of the key, if any. Cost: O(log
+  // locks) if any lock is held, otherwise O(1).
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // handles a keyspace event
   void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  // Drops the oldest records first. Stops at the first lock that is still held, or that ended later.
+  // Drops records that ended before the journal entry with this number, the oldest first. Stops at the first lock that
+  // is still held or that ended later.
   void DropBefore(uint64_t first_seq);  // drops records that ended before the journal entry with this number
   void DropEnded();                     // drops all expired keys and all ended locks; keeps the locks that are held
   void Clear();                         // drops all records of keys and locks
@@ -96,7 +97,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   };
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
-  // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ has a copy.
+  // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ also has it.
   static size_t BytesOf(const LockRecord& lock) {  // about how many bytes the record uses
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }

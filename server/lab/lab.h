@@ -1,5 +1,5 @@
 // Lab: the objects that implement the command TEST, with which a test controls its server. If the directive
-// test-commands forbids TEST, the objects stay off and cost nothing.
+// test-commands forbids TEST, these objects do nothing and cost nothing.
 #pragma once
 
 #include "server/execution/services.h"

@@ -29,8 +29,8 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// Returns the number of plain arguments at the beginning of a command's syntax: those that are always present, single,
-// and without token. SET has 2: the key and the value.
+// Returns how many plain arguments begin a command's syntax. A plain argument is always present, is single, and has no
+// token. SET has two: the key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {
@@ -83,8 +83,8 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
   if (call.error == refusals::kSyntax) NoteOption(call);
 }
 
-// Records the first argument that looks like an option but is not in the command's syntax. Skips the plain arguments at
-// the beginning.
+// Records the first argument that looks like an option but is not in the command's syntax. Does not look at the plain
+// arguments at the beginning, because they may have any text.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
   const size_t harmless = call.command.Spec().harmless_words;

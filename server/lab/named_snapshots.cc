@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-// Appends to `packed` the length of a text, and then the text. The directives of a snapshot are packed into one string
+// Appends the length of a text, and then the text, to `packed`. The directives of a snapshot are packed into one string
 // to save memory, because each world (an isolated server) keeps hundreds of such texts.
 void Append(std::string& packed, Bytes text) {
   const auto size = static_cast<uint32_t>(text.size());
@@ -143,7 +143,7 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
-// Sets only the directives whose values differ from those in `packed`, because setting a directive runs all its hooks.
+// Sets only directives whose present values differ from those in `packed`, because setting a directive runs its hooks.
 void NamedSnapshots::RestoreDirectives(Bytes packed) {
   const Config::NamesAndValues changed = parts_.env.config.ChangedPairs(Unpacked(packed));
   if (!changed.empty()) parts_.env.config.Set(changed, {.connection_is_local = true});

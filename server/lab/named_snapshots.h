@@ -75,15 +75,16 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
                                     FunctionLibraries& functions) const;
 
-  // For callers that need a snapshot of the data only, without a name.
+  // Returns snapshots of the data alone, for callers that need nothing else and no name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only
   struct Programs {                        // all scripts and functions of a server
     std::vector<std::string> scripts;      // texts of the cached scripts, sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the current scripts and functions
-  // `programs`: an earlier result of CurrentPrograms. Removes scripts and functions that were added after it, and loads
-  // functions that were removed. Does not compile scripts that were removed.
+  // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Removes scripts and
+  // functions that were added since, and loads functions that were removed. Scripts that were removed are not compiled
+  // again.
   void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
@@ -111,7 +112,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  // Loads the libraries, but does not install them: see ReplaceFunctions. Throws a Refusal if one cannot be loaded.
+  // Loads the libraries, but does not install them: see ReplaceFunctions. Returns nullopt if the present libraries have
+  // these source texts. Throws a Refusal if a library cannot be loaded.
   std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the current libraries have these source texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change

@@ -53,8 +53,8 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: none yet
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A
-  // node that belongs to no side reaches all others. Replaces the previous partition. If `sides` is empty, ends the
-  // previous partition and delivers the traffic that was held back.
+  // node that is in no side reaches all others. Replaces the previous partition. If `sides` is empty, only ends the
+  // previous partition, and delivers the traffic that was held back.
   virtual void Partition(Sides sides) = 0;  // cuts the network between nodes of different sides
   // Delays the replies of the node to clients, and its output to other nodes, by `delay_ms`. 0 ends the delay.
   // Requires: the node is alive.

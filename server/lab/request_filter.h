@@ -34,7 +34,8 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
 class TextStart {  // the first eight bytes of a text in one machine word, to compare beginnings fast
  public:
   explicit TextStart(Bytes text);
-  // Compares only the first eight bytes. If true, the whole texts must be compared.
+  // Returns false if this text does not begin with `beginning`. Compares only the first eight bytes, which is fast.
+  // After the result true, the caller must compare the whole texts.
   bool MayBeginWith(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
     return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
   }
@@ -62,7 +63,8 @@ struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …);
   std::optional<TextPattern> library;  // pattern for the client library (lib-name of CLIENT SETINFO)
   std::optional<int> db;
 
-  // `in_db` is the database of the client's request, or the selected database if there is no request.
+  // Returns whether all given conditions hold. `in_db` is the database of the client's request, or the selected
+  // database if there is no request.
   bool Matches(const ClientView& client, int in_db) const;  // whether all given conditions hold
 };
 
@@ -73,13 +75,14 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   ClientFilter client;                 // conditions for the client
   std::optional<bool> is_in_script;    // SCRIPT YES or NO: run by a script, or not; nullopt: not given
   // The condition TRANSACTION. YES: only requests that EXEC runs, directly or in a script, at the moment when they run.
-  // NO: only requests outside transactions. Not given: a fault rule matches a request after MULTI once, when it is
-  // queued, and not again when EXEC runs it.
+  // NO: only requests outside transactions. nullopt, not given: a fault rule matches a request after MULTI once, when
+  // it is queued, and not again when EXEC runs it.
   std::optional<bool> is_in_transaction;  // TRANSACTION YES or NO; nullopt: not given
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // false: no unknown command can match
-  // Requires: MayMatch was true for the request's command, or MayMatchUnknown for an unknown command.
+  // The facts about one request that Matches needs. Requires: MayMatch was true for the request's command, or
+  // MayMatchUnknown for an unknown command.
   struct Facts {                       // what Matches needs to know of one request
     ClientView client;                 // the client that sent the request
     int db;                            // database of the request

@@ -27,8 +27,8 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Returns the error text. If the text contains one of the arguments from index `shown` on, which may be passwords,
-// returns only its first word and "(redacted)".
+// Returns the error text, without passwords. If the text contains one of the arguments from index `shown` on, which may
+// be secrets, returns only its first word and "(redacted)".
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
@@ -84,8 +84,8 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // Treats a request that EXEC has run like one that its client has sent. So a filter without the condition TRANSACTION
-  // matches it too.
+  // Treats a request that EXEC has run like one that its client has sent, so that a filter without the condition
+  // TRANSACTION also matches it.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -236,7 +236,7 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
   return sender;
 }
 
-// Forgets disconnected clients if the journal remembers at least kFew + 2 * (number of connected clients) clients.
+// Forgets disconnected clients, if the journal remembers at least kFew + 2 * (number of connected clients) clients.
 // Cost: O(1) amortised.
 void RequestJournal::ForgetOldSenders() {
   constexpr size_t kFew = 1000;
@@ -244,8 +244,8 @@ void RequestJournal::ForgetOldSenders() {
   std::erase_if(senders_, [this](const auto& row) { return parts_.clients.Find(row.first) == nullptr; });
 }
 
-// Counts the round trips of a client: one for the first request of each turn of the event loop. Replies are sent at the
-// end of a turn, so the client sent the other requests of the turn without waiting for a reply.
+// Counts the round trips of a client: one for the first request in each turn of the event loop. The client sent the
+// other requests of the turn without waiting for a reply, because replies are sent at the end of a turn.
 void RequestJournal::CountTrip(Sender& sender, int depth) {
   if (depth != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
   ++sender.trips;
@@ -257,8 +257,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Passes the event to keys_, with the time at which the latest command began or ended (Moment). Only for "expired",
-// reads the time from the clock, because a key may expire long after that command.
+// Passes the event to keys_, with the time at which the latest command began or ended (Moment). For "expired", reads
+// the clock instead, because a key may expire long after that command.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -340,13 +340,14 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // An error instead of +QUEUED is a fault of the request, because EXEC does not run the request. Other faults act
-    // only on the reply +QUEUED: EXEC later runs the command without the fault.
+    // Shows the fault in the entry of the request, unless it acts only on the reply +QUEUED, because EXEC later runs
+    // the command without the fault. An error that replaces +QUEUED is shown, because EXEC does not run the request
+    // then.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = rule_name;
     return;
   }
-  // The fault replies instead of the command, or closes the connection. Adds an entry here, because OnCall and
-  // OnRefusal are not called for this request.
+  // Adds an entry here, because the fault replies instead of the command or closes the connection: OnCall and OnRefusal
+  // are not called for this request.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = rule_name;

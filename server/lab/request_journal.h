@@ -86,7 +86,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal(const RequestJournal&) = delete;
   RequestJournal& operator=(const RequestJournal&) = delete;
 
-  // Requires: 1 <= last <= kMaxCapacity.
+  // Clears the journal, and keeps at most `last` entries from now on. Requires: 1 <= last <= kMaxCapacity.
   void Start(size_t last);              // clears the journal, and keeps at most `last` entries from now on
   void Stop();                          // stops recording; the entries can still be read
   void Clear();                         // removes all entries; recording continues
@@ -95,7 +95,9 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   bool HasBegun() const { return capacity_ != 0; }  // true: Start was called, and not Forget since then
   void TakeOverFrom(RequestJournal& before);        // takes over the entries of a server that this one replaces
 
-  // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
+  // Returns the keys that expired and the distributed locks (keys made by SET NX or the like, see key_history.h) since
+  // Start or Clear. Also has locks that were still held at Clear. Records that ended before the oldest entry are
+  // dropped.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
@@ -150,7 +152,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // For the entry of a request that has not run or has failed.
+  // Makes the entry of a request that has not run or has failed. Leaves out arguments that may be secret.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
                         std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused

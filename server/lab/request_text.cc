@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// Returns how many leading arguments of a command are no secrets. For a container, returns the smallest number among
-// its subcommands.
+// Returns how many leading arguments of a command cannot be secrets. For a command with subcommands, returns the
+// smallest number of any of them.
 size_t HarmlessWordsOf(const Command& command) {
   size_t least = command.Spec().harmless_words;
   for (const Command& subcommand : command.subcommands) {

@@ -13,9 +13,8 @@ namespace respite {
 struct Command;
 class CommandTable;
 
-// Returns how many leading arguments of the request cannot be secrets. Returns SIZE_MAX if no argument can be a secret.
-// Needed for a request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is
-// null if it is unknown.
+// Returns how many leading arguments of the request cannot be secrets; SIZE_MAX: all of them. Needed for a request that
+// has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if it is unknown.
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many arguments are harmless
                               std::span<const Bytes> words);
 

@@ -31,7 +31,7 @@ const Order* OrderOf(const Command& command) {
   return found != kOrders.end() && found->command == command.full_name ? found : nullptr;
 }
 
-// Returns false if the option NOVALUES (HSCAN) or NOSCORES (ZSCAN) is given: the reply then has no values or scores.
+// Returns whether the reply of HSCAN or ZSCAN has values or scores: not with the option NOVALUES or NOSCORES.
 bool HasValues(std::span<const Bytes> words) {
   constexpr size_t kOptions = 3;
   size_t at = kOptions;

@@ -45,8 +45,8 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   // Creates a world. Returns an error text, or nullopt. Requires: there is no world of this name.
   virtual std::optional<std::string> Create(Bytes name,  // creates a server; returns the error, or nullopt
                                             const WorldOptions& options) = 0;
-  // Stops a world and disconnects its clients. Its name is free immediately; a later turn of the event loop destroys
-  // its server. Requires: Has(name).
+  // Stops a world and disconnects its clients. Its name is free immediately; its server is destroyed in a later turn of
+  // the event loop. Requires: Has(name).
   virtual void Drop(Bytes name) = 0;  // ends the isolated server with this name
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;          // number of worlds (isolated servers)

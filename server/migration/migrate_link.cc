@@ -21,7 +21,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Waits until the socket is ready for `wanted`. Returns false if the time `until` comes first, or if waiting fails.
+// Waits until the socket is ready for `wanted`. Returns false if it is not ready at the time `until`, or if waiting
+// fails.
 bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
   const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
   while (true) {
@@ -46,7 +47,8 @@ bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// Returns a connected socket, or a closed Descriptor if that failed.
+// Connects a new socket to the address, and returns it. Returns a closed Descriptor if that fails or is not done at the
+// time `until`.
 Descriptor ConnectTo(const HostAddress& address, SteadyClock::time_point until) {
   Descriptor socket(::socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.IsOpen()) return {};

@@ -25,8 +25,8 @@ enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
 
-// One TCP connection, with or without TLS. The other side may close a connection that is kept for the next MIGRATE.
-// Send or ReadLine then fails, but HasTimedOut returns false.
+// One TCP connection, with or without TLS. The other server may close a connection that is kept for the next MIGRATE.
+// If so, Send or ReadLine fails, and HasTimedOut returns false.
 class MigrateLink {  // one connection of MIGRATE to another server; each call waits for the socket
  public:
   // Connects to a server, without TLS if `tls` is null. `timeout_ms` limits the name look-up and connecting together,
@@ -59,8 +59,8 @@ class MigrateLinks {  // connections kept for the next MIGRATE in EXEC or a scri
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept, in ms
 
-  // A new connection uses TLS unless `tls` is null. The returned pointer is valid until the next call of any method.
-  // Fails with the reason.
+  // Returns the kept connection to this server, or a new one. A new connection uses TLS, unless `tls` is null. The
+  // pointer is valid until the next call of any method. Fails with the reason.
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // the kept connection, or a new one
                                          int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// Returns the error text of the other server. Replaces an empty text, because Error() must not be empty after an error.
+// Returns the error text of the other server, or another text if it is empty: Error() must not be empty after an error.
 std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
 
 }  // namespace
@@ -40,8 +40,8 @@ std::string MigrateProtocol::Begin(int64_t selected_db) {
   return opening;
 }
 
-// Unlike Redis, counts only an answer that begins with '+' as success. Redis takes every answer that is not an error
-// for success, and then deletes the key. For example, Redis loses a key that it sends to an HTTP server.
+// Counts only an answer that begins with '+' as success. Redis takes every answer that is not an error for success, and
+// then deletes the key. So it would lose a key that it sends, for example, to an HTTP server.
 void MigrateProtocol::TakeAnswer(Bytes line) {
   const bool is_accepted = line.starts_with('+');
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);

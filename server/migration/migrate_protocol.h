@@ -29,7 +29,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
   const std::vector<std::string>& Keys() const { return keys_; }
 
   // Begins the transfer on a connection on which the database `selected_db` is selected, and forgets earlier answers.
-  // Sends nothing itself. Returns an empty string if neither AUTH nor SELECT is needed.
+  // Returns the requests AUTH and SELECT for the caller to send, or an empty string if neither is needed.
   std::string Begin(int64_t selected_db);       // returns AUTH and SELECT, if needed; send them before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests for all keys
   void TakeAnswer(Bytes line);                  // handles the next reply line, without its end. Requires: !IsOver()

@@ -172,8 +172,8 @@ void Migrations::RestartTimer(Migration& migration) const {
   ScheduleCheck(migration);
 }
 
-// Sets when to check the migration again. The unsent bytes are checked regularly, because a link does not report when
-// it has sent something.
+// Sets when to check the migration again: at its timeout, but every 20 ms while bytes are unsent, because a link does
+// not report when it has sent something.
 void Migrations::ScheduleCheck(Migration& migration) const {
   constexpr int64_t kLookMs = 20;
   migration.due_ms = migration.progress_ms + std::min(migration.arguments.timeout_ms, INT64_MAX / 2);
@@ -188,9 +188,9 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended or has received invalid data. If connecting had succeeded and no key was answered yet,
-// makes a second and last attempt over a new link, because the other server may have closed a link that was kept from
-// an earlier MIGRATE. Does not check whether this link was kept or new.
+// Handles a link that has ended or has received invalid data. Makes a second and last attempt over a new link, if
+// connecting had succeeded and no key was answered yet: the other server may have closed a link that was kept from an
+// earlier MIGRATE. This is not checked, so a new link also gets a second attempt.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);
@@ -198,8 +198,8 @@ void Migrations::HandleLostLink(Channel& channel) {
   const bool sent_all = channel.link().UnsentBytes() == 0;
   Drop(channel);
   migration->channel = nullptr;
-  // As in Redis, a server that does not accept the connection counts as a failed write, because Redis notices the
-  // refusal only when it writes the first request.
+  // Reports a server that does not accept the connection as a failed write. Redis does, because it notices the refusal
+  // only when it writes the first request.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
   const bool tries_again = !migration->is_second_attempt && migration->arguments.protocol.AnsweredKeyCount() == 0;
@@ -292,7 +292,7 @@ void Migrations::Finish(Migration& migration) {
 MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
   const MigrateProtocol& protocol = migration.arguments.protocol;
   MigrateOutcome outcome{.failed_step = migration.failed_step, .error = protocol.Error()};
-  // If this server has changed its role during the transfer, no keys are deleted here.
+  // Deletes no keys here if this server has changed its role during the transfer.
   const bool moves = !migration.arguments.copies && migration.began_as_replica == services_.clients.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;

@@ -40,7 +40,7 @@ struct MigrateOutcome {                                      // the result of on
   bool kept_changed_keys = false;       // true: some keys that were sent have changed here meanwhile, so they are kept
 };
 
-// Deletes keys that the other server has stored now. `effect` then propagates DEL of these keys instead of MIGRATE.
+// Deletes the keys that the other server has stored, and makes `effect` propagate DEL of these keys instead of MIGRATE.
 void DeleteMovedKeys(const Services& services, DbView& db,  // deletes here the keys that the target of MIGRATE now has
                      Propagation& effect, const std::vector<std::string>& keys);
 

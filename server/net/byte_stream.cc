@@ -97,8 +97,8 @@ Transfer ByteStream::SendUntapped(Bytes bytes) {
 }
 
 Transfer ByteStream::SendUntapped(const ReplyBuffer& output, Portion portion) {
-  // TLS may send `allowed` bytes, not only `wanted` bytes. OpenSSL itself limits the size of one call. After kLater,
-  // the next call must not offer fewer bytes than this one.
+  // TLS may send `allowed` bytes, more than `wanted`: OpenSSL itself limits the size of one call, and after kLater its
+  // next call must not offer fewer bytes than this one.
   if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
   size_t most = std::min(portion.wanted, portion.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper

@@ -21,7 +21,7 @@ class TlsStream;
 
 class StreamTap {  // an interface that gets a copy of the bytes of a connection, unencrypted
  public:
-  // The stream destroys the tap when the stream is closed or destroyed.
+  // The ByteStream owns its tap. It destroys the tap when it is closed or destroyed.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;  // called with bytes that were received, decrypted
   virtual void OnSent(Bytes bytes) = 0;      // called with bytes that were sent, not encrypted
@@ -38,23 +38,24 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
 
   int FileDescriptor() const { return socket_.Get(); }  // the socket's descriptor
 
-  // Until the TLS handshake has ended, no bytes can be received or sent.
+  // Returns true until the TLS handshake has ended. Until then, no bytes can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // true: the TLS handshake is not complete
-  // Does nothing and returns kMoved for a plain stream. Cost with TLS: up to a few milliseconds of CPU time.
+  // Does the next step of a TLS handshake, which costs up to a few milliseconds of CPU time. For a plain stream, does
+  // nothing and returns kMoved.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: complete
 
-  // Cost of a plain stream: one system call.
+  // Reads bytes that have arrived, without waiting. For a plain stream, this costs one system call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, at most what `target` has room for
   struct Portion {                           // how many bytes a call of Send may send
     size_t wanted;   // a plain stream sends at most this number of bytes; TLS ignores this limit
     size_t allowed;  // no stream sends more than this number of bytes
   };
-  // The caller must remove the sent bytes from the output. After kLater the next call must begin with the same bytes,
-  // and allow at least as many.
+  // Sends bytes, which the caller must then remove from the output. After kLater, the next call must begin with the
+  // same bytes, and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
   Transfer Send(Bytes bytes);                                 // sends bytes from the front, perhaps not all of them
-  // TLS may already have read bytes for which the socket reports no event any more. So if this returns true, the caller
-  // must call Receive without waiting for an event.
+  // Returns true if the caller must call Receive without waiting for an event. TLS may already have read bytes for
+  // which the socket reports no event any more.
   bool HasBufferedInput() const {  // true: Receive has bytes, the end or an error, even if the socket has none (TLS)
     return tls_ != nullptr && TlsHasBufferedInput();
   }

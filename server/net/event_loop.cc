@@ -17,8 +17,8 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// The maximum number of Asio's handlers that run per turn, and also of posted tasks. One epoll_wait of Asio reports at
-// most this number of events.
+// The maximum number of Asio's handlers that run per turn (a pass of the loop), and also of posted tasks. One
+// epoll_wait of Asio reports at most this number of events.
 constexpr int kHandlersPerTurn = 128;
 // The shortest time, in microseconds, between two runs of Asio's handlers while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
@@ -31,7 +31,7 @@ constexpr size_t kClosingsShare = 32;
 
 struct EventLoop::Asio {
   asio::io_context context{1};
-  // The work guard keeps the context from stopping when it has no handlers. If it stopped, later waits would return
+  // Keeps the context from stopping when it has no handlers. A stopped context would let later waits return
   // immediately.
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
 };
@@ -67,8 +67,8 @@ int64_t EventLoop::HandleEvents() {
   }
   const int64_t started_us = real_clock_.NowUs();
   const int served = poller_.Serve();
-  // A single client that waits for each reply does not make the loop busy, because its next request arrives only after
-  // the next wait has begun.
+  // The loop is busy after a wait only if several sockets were ready. A single ready socket may belong to a client that
+  // waits for each reply, so its next request arrives only after the next wait has begun.
   is_busy_ = waits ? served > 1 : served != 0;
   RunTasks();
   const bool was_woken_otherwise = waits && served == 0;
@@ -125,14 +125,13 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
-  // Sets the pointer to null instead of removing it from active_, because EndTurn and ServeDuringLongTask may be
-  // iterating over active_.
+  // Replaces the pointer by null, but leaves it in active_, because EndTurn and ServeDuringLongTask may be iterating
+  // over active_.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn. The interrupted turn may still use data in the scratch buffer, so this
-// function uses another buffer. Posted tasks run here only before the first turn of the loop (while the data set is
-// loading).
+// Serves clients in the middle of a turn. Uses another scratch buffer meanwhile, because the interrupted turn may still
+// use data in its own. Runs posted tasks only before the first turn of the loop (while the data set is loading).
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
@@ -155,9 +154,9 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// Calls EndTurn of each participant with events. A participant stays in active_ until its EndTurn is called, because
-// the EndTurn of another participant may call ServeDuringLongTask, which sends only the replies of participants in
-// active_. A participant that gets events after its EndTurn enters active_ again, for the next turn.
+// Calls EndTurn of each participant with events. A participant stays in active_ until its EndTurn is called: the
+// EndTurn of another one may call ServeDuringLongTask, which sends only the replies of participants in active_. A
+// participant that gets events after its EndTurn enters active_ again, for the next turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

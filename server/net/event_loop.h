@@ -82,8 +82,8 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   WorkQueue& handshakes() { return handshakes_; }              // steps of TLS handshakes, some per turn
 
   WorkQueue& closings() { return closings_; }  // steps that close the sockets of clients that have gone, some per turn
-  // A connection with more than a few KB of unprocessed input, or with a large argument that is incomplete, reads into
-  // its own buffer instead. Between two handlers the shared buffer contains no data.
+  // The shared buffer, which contains data only while a handler runs. A connection with more than a few KB of
+  // unprocessed input, or with an incomplete large argument, reads into its own buffer instead.
   std::span<char> Scratch() { return scratch_; }  // the shared buffer into which connections read
 
  private:

@@ -42,7 +42,7 @@ class Link {  // an interface: one connection to another server, which never blo
   virtual void SetUser(User& user) = 0;  // `user` gets the link's events from now on
   // Sends bytes in order. Queues the bytes that do not fit into the socket. Requires: the link is connected.
   virtual void Send(Bytes bytes) = 0;  // sends the bytes in order; queues what the socket does not take
-  // While reading is off, the peer can send only until the buffers of both sockets are full.
+  // Turns reading on or off. While reading is off, the peer can send only until the buffers of both sockets are full.
   virtual void SetReading(Reading reading) = 0;  // turns reading on or off; kOff: received bytes wait in the socket
   virtual size_t UnsentBytes() const = 0;        // number of bytes given to Send that the socket has not taken yet
   // Requires: the link is connected.
@@ -81,7 +81,7 @@ class Network {  // an interface: makes and accepts links (connections) to other
   virtual ~Network() = default;
   // Starts to connect. `user` is not called before this function returns.
   virtual std::unique_ptr<Link> Connect(const Link::Target& target, Link::User& user) = 0;  // starts a new link
-  // Starts to listen. The error says why that failed, for the log.
+  // Starts to listen. If that fails, the error says why, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place,  // opens a port
                                                                  Acceptor& acceptor) = 0;
   // Calls `handler` whenever the descriptor is readable or has reached its end, until the Watch is destroyed or its

@@ -25,7 +25,8 @@ class DelayQueue {  // holds back the bytes of a link for a simulated delay; kee
   // Requires: !IsEmpty().
   int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the first bytes are due (real time)
 
-  // If earlier bytes are due later than `due_ms`, the new bytes are due together with them.
+  // Queues bytes until `due_ms`, or until the earlier bytes are due if that is later. So bytes never overtake earlier
+  // ones.
   void Add(Bytes bytes, int64_t due_ms) {  // queues bytes until `due_ms` (real time), but after the earlier ones
     if (!IsEmpty()) due_ms = std::max(due_ms, waiting_pieces_.back().due_ms);
     waiting_pieces_.push_back({due_ms, std::string(bytes)});

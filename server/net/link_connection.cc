@@ -18,10 +18,11 @@ namespace respite {
 
 namespace {
 
-// The maximum number of reads from one socket per event. Further input waits for a later event or turn, so that other
-// sockets are served in between.
+// The maximum number of reads from one socket per event. Input that is left waits for a later event or turn, so that
+// other sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// If this number of received bytes is held back by a simulated delay, reading stops until some of them are delivered.
+// The maximum number of received bytes that a simulated delay holds back. The connection reads no more from the socket
+// until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.
@@ -53,7 +54,7 @@ LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::Us
 
 LinkConnection::~LinkConnection() = default;
 
-// Starts to look up the name. A thread of Asio looks up names one after the other. A numeric address needs no look-up.
+// Starts to look up the name, if the target is no numeric address. A thread of Asio looks up names one after the other.
 void LinkConnection::Start() {
   connect_attempts_ = std::make_unique<ConnectAttempts>(parts_.loop.Context());
   asio::error_code is_name;
@@ -91,8 +92,8 @@ void LinkConnection::Stop() {
   stream_->Close();
 }
 
-// Changes the simulated conditions. While the link is cut, bytes in both directions wait; they are sent and delivered
-// when the link is no longer cut. Bytes that wait already are delayed from now on by the new delay at most.
+// Changes the simulated conditions. While the link is cut, bytes in both directions wait until it is no longer cut.
+// From now on, bytes that wait already are delayed by at most the new delay.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
   if (user_ != nullptr) ShortenDelay(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
@@ -174,8 +175,8 @@ void LinkConnection::Open() {
   stage_ = Stage::kOpen;
   Watch();
   if (user_ != nullptr) user_->OnConnected();
-  // Receives the bytes that may have arrived with the end of the handshake, because the socket does not report them
-  // again.
+  // Receives bytes that may have arrived together with the end of the handshake, because the socket does not report
+  // them again.
   if (user_ != nullptr && is_reading_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
@@ -191,9 +192,9 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // All connections read into the same scratch buffer. OnReceived may run a long script or load, during which other
-  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so the bytes of this connection
-  // stay.
+  // Reads into the scratch buffer of the loop, which all connections share. OnReceived may run a long script or load,
+  // while other connections read. The loop then gives them another buffer (ServeDuringLongTask), so the bytes of this
+  // connection stay.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
@@ -278,9 +279,8 @@ void LinkConnection::SendNow(Bytes bytes) {
   }
   unsent_.append(bytes);
   if (!was_idle || conditions_.is_cut) return;
-  // Sends immediately, not at the end of the turn, because the turn may last long. If sending fails, the link does not
-  // end here, because callers do not expect that. SendMore tries again in a later turn, and ends the link if that
-  // fails.
+  // Sends immediately, not at the end of the turn, because the turn may last long. If this fails, does not end the
+  // link, because callers do not expect that: SendMore tries again in a later turn, and then ends the link.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
   if (HasUnsent()) RunInLaterTurn([](LinkConnection& connection) { connection.SendMore(); });
@@ -305,7 +305,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (is_reading_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
-// Tells the poller which socket events are needed now. They depend on the stage, the unsent bytes, SetReading and the
+// Tells the poller which socket events are needed in the present state: the stage, the unsent bytes, SetReading and the
 // simulated conditions. Ends the link if the system refuses to watch another socket.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();

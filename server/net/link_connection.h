@@ -85,12 +85,12 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void SendNow(Bytes bytes);                                  // sends bytes without delay; queues what does not fit
   void SendMore();                                            // sends what the socket takes of unsent_
   void Deliver(Bytes bytes);                                  // gives received bytes to the user, or delays them
-  // Sets a timer that calls `serve` when the first bytes of `delayed` are due. Does nothing if there are none, or if
-  // there is a timer.
+  // Sets a timer that calls `serve` when the first bytes of `delayed` are due. Does nothing if no bytes are delayed, or
+  // if there is a timer already.
   void StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when bytes are due
   void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,  // makes waiting bytes due in `delay_ms` at the latest
                     void (LinkConnection::*serve)());
-  bool MustPauseReading() const;  // true: so many received bytes are delayed that reading must stop
+  bool MustPauseReading() const;  // true: too many received bytes are delayed, so reading must stop
   void SendDue();                 // sends the delayed bytes that are due
   void DeliverDue();              // gives the user the delayed bytes that are due; after the last, the peer's end
   void Watch();                   // tells the poller which socket events are needed now; a refusal ends the link

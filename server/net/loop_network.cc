@@ -81,7 +81,7 @@ class LoopListening final : public Network::Listening {
     const Descriptor socket_;
   };
 
-  // An accepted connection that is not open yet: its TLS handshake, if any, has not ended.
+  // An accepted connection whose TLS handshake, if any, has not ended. Its bytes are not passed on yet.
   class PendingConnection final : public Link::User {
    public:
     explicit PendingConnection(LoopListening& owner) : owner_(owner) {}
@@ -140,8 +140,9 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       BeginConnection(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // No descriptor is left. Closes the spare descriptor, then accepts this connection and closes it. If the
-      // connection stayed in the queue, the listening socket would stay readable, and wake the loop again and again.
+      // Closes the spare descriptor, because no other is left, so that the waiting connection can be accepted and
+      // closed. If the connection stayed in the queue, the listening socket would stay readable and wake the loop again
+      // and again.
       spare_ = Descriptor();
       { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();

@@ -1,8 +1,8 @@
 // NameResolver: looks up the addresses of a host, with a timeout.
 //
 // The look-up of the C library has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on
-// a thread of its own, and the caller waits for it only until the timeout. A look-up that the caller no longer waits
-// for ends by itself; until then it counts against kMaxLookUps. Numeric addresses need no thread.
+// a thread of its own, and the caller waits for it only until the timeout. A look-up that has timed out ends by
+// itself, and counts against kMaxLookUps until then. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -32,7 +32,8 @@ class NameResolver {  // finds the IP addresses of a host name, with a timeout
   static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at the same time, including timed-out ones
 
   NameResolver() : NameResolver(LookUpBySystem) {}
-  // For tests. `look_up` is called on other threads, and may still run after the resolver is destroyed.
+  // Makes a resolver for tests that calls `look_up` instead of the system's function. `look_up` is called on other
+  // threads, and may still run after the resolver is destroyed.
   explicit NameResolver(LookUp look_up) : look_up_(std::move(look_up)) {}
 
   // Returns the addresses of a host. Blocks until `until` at the latest. kTimeout: there is no result at that time, too

@@ -51,8 +51,7 @@ Result<Descriptor, OpenError> BindTo(const addrinfo& address, const TcpOptions& 
   return fd;
 }
 
-// Calls `open` for the addresses of the host, one after the other, until one call succeeds. Returns that result, or the
-// last error.
+// Calls open(address) for each address of the host, until a call succeeds. Returns its result, or the last error.
 template <class Open>
 Result<Descriptor, OpenError> OnFirstAddress(const std::string& host, int port, Open open) {
   auto found = Lookup(host, port);

@@ -24,7 +24,7 @@ struct OpenError {   // why a port or socket file could not be opened
 };
 
 // Returns a listening, non-blocking socket. `host` is a name, or an IPv4 or IPv6 address. "*" means every IPv4 address,
-// "::*" means every IPv6 address. If a name has several addresses, listens only at the first one that works.
+// "::*" means every IPv6 address. If a name has several addresses, only the first one that works is used.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);  // listens at a port
 // Ends listening at this socket, also for child processes. (A new child process has a copy of the socket until it
 // closes the copy.)

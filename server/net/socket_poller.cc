@@ -18,8 +18,8 @@ constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 }  // namespace
 
-// Memory for the asynchronous wait that WakeAsio starts; there is one at a time. Otherwise Asio would allocate memory
-// for each wait. When the SocketPoller is destroyed, Asio still has the wait, and destroys it later.
+// Memory for the one asynchronous wait that WakeAsio starts. Without it, Asio would allocate memory for each wait. Asio
+// still has the wait when the SocketPoller is destroyed, and destroys it later.
 struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
@@ -52,8 +52,8 @@ struct SocketPoller::WaitAllocator {  // allocates from a WaitMemory, or from th
   WaitMemory* memory;
 };
 
-// The epoll set, as a descriptor of Asio. Its executor has a known type, which costs less than Asio's default executor,
-// because that can hold any type.
+// The epoll set, as a descriptor of Asio. Its executor type is named, because Asio's default executor, which can hold
+// an executor of any type, costs more.
 struct SocketPoller::Set {
   using Executor = asio::io_context::executor_type;
   explicit Set(asio::io_context& context) : descriptor(context, epoll_create1(EPOLL_CLOEXEC)) {}
@@ -105,8 +105,8 @@ void SocketPoller::WakeAsio() {
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this});
 }
 
-// Serves ready sockets in several rounds, because other sockets become ready during a round. The more sockets a turn
-// serves, the smaller is the cost of the turn for each socket.
+// Serves ready sockets in several rounds, because other sockets become ready during a round. A turn has fixed costs, so
+// it should serve many sockets.
 int SocketPoller::Serve() {
   Usage usage;
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {
@@ -139,7 +139,7 @@ void SocketPoller::CallWatcher(const Round& round, size_t place) {
   const uint32_t events = round.events[place].events;
   const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLIN) != 0)) round.watchers[place]->OnReadable();
-  // OnReadable may have ended the watch of this socket.
+  // Looks at the watcher again, because OnReadable may have ended the watch of this socket.
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLOUT) != 0)) round.watchers[place]->OnWritable();
 }
 

@@ -39,7 +39,7 @@ constexpr char kProtectedMode[] =
 
 namespace {
 
-// A client that sent at least this many bytes in one read probably has more to send.
+// A client that sent at least this many bytes in one read probably has more to send now.
 constexpr size_t kMuchInput = 32 * 1024;
 // The time limit for a TLS handshake, in milliseconds.
 constexpr int64_t kHandshakeMs = 30'000;
@@ -81,12 +81,13 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
-  // Sends the output only at the end of the turn, because its replies may belong to writes that are not on disk yet.
+  // Sends the output only at the end of the turn (a pass of the event loop), because the output may have replies to
+  // writes that are not on disk yet.
   host_->services().clients.registry.QueueFlush(*session_);
 }
 
-// Queues the next step of the TLS handshake. Until the queue reaches this connection, no events of the socket are
-// reported.
+// Queues the next step of the TLS handshake. Stops listening for events of the socket until the queue reaches this
+// connection.
 void Connection::QueueHandshakeStep() {
   Register({});
   host_->loop().handshakes().AddStep([self = shared_from_this()] { self->ContinueHandshake(); });
@@ -171,9 +172,9 @@ void Connection::HandleDisconnect(Transfer::State state) {
   server.clients.registry.QueueFlush(*session_);
 }
 
-// Removes the subscriptions of the client, then closes the connection. Unsubscribing from a hundred thousand channels
-// takes several turns of the event loop. Until the last of these turns, other clients still see this client. A blocked
-// client is closed immediately.
+// Removes the client's subscriptions, then closes the connection. Unsubscribing from a hundred thousand channels takes
+// several turns of the event loop, during which other clients still see this client. Closes a blocked client
+// immediately.
 void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
@@ -256,7 +257,8 @@ bool Connection::WriteSome(size_t most_bytes) {
 void Connection::Close() {
   Register({});
   host_->loop().closings().AddStep([self = self_] { self->stream_.Close(); });
-  // The session may be in use now, so a later turn of the loop destroys the session and this connection.
+  // Destroys the session and this connection only in a later turn of the loop, because the caller may be using the
+  // session now.
   host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
 }
 

@@ -30,8 +30,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool IsHandshakeLate() const override;                            // true: the TLS handshake has taken over 30 s
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
-  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
-  // turn resumes the client.
+  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the client's
+  // input is resumed in the next turn.
   struct MovingClient {                      // what a client takes along that moves to another server
     std::string reply;                       // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
@@ -46,7 +46,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   std::weak_ptr<Connection> Self() const { return self_; }  // lets tasks see whether the connection still exists
   bool IsClosing() const { return session_->closing; }      // true: closed, so no more input or output
   // Returns the server that accepted the connection, or after MoveToRestarted the server that replaced the old one. The
-  // server may have been destroyed, so the pointer may only be compared.
+  // result may only be compared, because the server may have been destroyed.
   const NodeHost* AcceptingHost() const {  // the server that accepted the client; may dangle
     return home_ == nullptr ? host_ : home_->host;
   }
@@ -69,8 +69,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
-  // Called when a client has returned to the server that accepted it, which is `home`. Gives the client the user that
-  // it had when it left. If that user was deleted or turned off, treats the client as new.
+  // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
+  // the client as new if that user was deleted or turned off.
   void RestoreUserOnReturn(Session& session, const NodeHost& home) const;  // gives a client that returns its user
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 

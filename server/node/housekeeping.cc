@@ -42,8 +42,9 @@ constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;  // Wake is tried again, while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// Resumes these sessions if they still exist. Looks them up by ID, because a resumed session may close another one of
-// the list (CLIENT KILL). Closed sessions are freed while a long script lets other clients be served.
+// Resumes those of these sessions that still exist. Looks them up by ID, because a resumed session may close another
+// one of the list (CLIENT KILL), and a closed session may be freed meanwhile, while a long script lets other clients be
+// served.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());
@@ -96,10 +97,11 @@ void Housekeeping::RequestWake() {
   services_.env.host->WakeAt(wake_at_ms_);
 }
 
-// If work remains that takes many turns, starts the next turn immediately. Without this, the work would wait for input.
+// Starts the next turn immediately if work is left. Otherwise this work would wait until input arrives.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // HasUnblockedSessions is also true if clients that were resumed late in this turn have further requests.
+  // The work left: clients to resume (also those that were resumed late in this turn and have further requests), and
+  // memory of watched keys to free.
   const bool continues = services_.clients.registry.HasUnblockedSessions() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
   if ((continues || services_.clients.watched_keys.HasDroppedKeys()) && services_.env.host)
@@ -201,8 +203,8 @@ void Housekeeping::SampleStats() {
 }
 
 void Housekeeping::CheckClients() {
-  // Checks a share of the clients at each tick, and so every client about once a second. Checking ten thousand clients
-  // together would delay a turn.
+  // Checks only a share of the clients at each tick, so that each is checked about once a second. Checking ten thousand
+  // clients together would delay a turn.
   const size_t wanted =
       std::max(services_.clients.registry.Count() / static_cast<size_t>(services_.clients.timer_frequency.Hz()),
                kClientsCheckedAtLeast);
@@ -221,7 +223,7 @@ void Housekeeping::CheckAwaits() {
 void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_.clients.registry.TakePaused()); }
 
 void Housekeeping::ResumeUnblocked() {
-  // A resumed client may unblock other clients, so repeats this until none is left.
+  // Repeats until no unblocked client is left, because a resumed client may unblock others.
   for (auto sessions = services_.clients.registry.TakeUnblocked(); !sessions.empty();
        sessions = services_.clients.registry.TakeUnblocked())
     Resume(services_.clients.registry, sessions);

@@ -20,8 +20,8 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   // be called TimerFrequency::Hz() times a second.
   void Tick();     // a timer tick: runs expiry, client limits, statistics …
   void EndTurn();  // at the end of each turn: writes the AOF, sends replies …
-  // Lets the cluster bus do what it may do now, writes the append-only file, then sends replies. Leaves out the other
-  // work of EndTurn, since that work may change data.
+  // Lets the cluster bus do what it may do now, writes the append-only file, then sends replies. The other work of
+  // EndTurn is not done, because it may change data.
   void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies
   void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake in 10 ms
 
@@ -32,7 +32,8 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies idle timeouts and limits to some of the clients
-  // After the write, runs blocked WAITs and WAITAOFs again, if replicas or the disk have confirmed more.
+  // Writes the append-only file. Then runs blocked WAITs and WAITAOFs again, if replicas or the disk have confirmed
+  // more, or if the append-only file is off.
   bool WriteAof();     // writes this turn's changes to the AOF; false: failed, stops the server, so send no replies
   void Send();         // sends all replies, and as many Pub/Sub messages as fit into a turn
   void RequestWake();  // asks the Host to call Wake when the next timeout is due

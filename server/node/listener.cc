@@ -63,7 +63,7 @@ void SendError(const Descriptor& socket, Bytes error) {
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Makes `name` the group of the unix socket's file. Members of this group can then connect if the mode of the file
+// Makes `name` the group of the unix socket's file, so that members of this group can connect if the mode of the file
 // allows it. Does nothing if `name` is empty. Returns an error text, or nullopt.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
@@ -212,8 +212,8 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptWaitingClients(const std::shared_ptr<Socket>& socket) {
-  // A closed client whose socket waits in closings() still has a descriptor, so the socket counts against maxclients
-  // here.
+  // Closes the sockets of closed clients (closings()) now if they and the clients could exceed maxclients, because each
+  // of them still has a descriptor.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
@@ -237,8 +237,7 @@ void Listener::AcceptWaitingClients(const std::shared_ptr<Socket>& socket) {
 // stays in the kernel's queue; without the pause, this client would wake the loop immediately.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
-  // The handler checks `weak`, because an expired timer calls its handler even if the timer was destroyed in the same
-  // turn.
+  // Checks `weak`, because an expired timer calls its handler even if the timer was destroyed in the same turn.
   socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
     std::shared_ptr<Socket> open = weak.lock();
     if (!error && open) WaitForClient(open);

@@ -10,8 +10,8 @@ namespace {
 
 Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::kSentinels : Where::kDataServers; }
 
-// If the server allows the command TEST, creates a clock whose time tests can move. Otherwise returns null, and the
-// server reads the machine's clock.
+// Creates the clock of a server that allows the command TEST, so that tests can move its time. Returns null if the
+// server does not allow TEST; it then reads the machine's clock.
 std::unique_ptr<MovableClock> MovableClockFor(const Node::Parts& outside) {
   if (outside.config.settings().test_commands == Permission::kNever) return nullptr;
   return std::make_unique<MovableClock>(outside.clock, outside.real_clock);

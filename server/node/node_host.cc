@@ -21,13 +21,13 @@ namespace respite {
 
 namespace {
 
-// The longest time, in milliseconds, for which a timer is set. A timer counts nanoseconds, so the longest timeouts of
-// clients would overflow. If the timer expires too early, Housekeeping sets it again.
+// The longest time, in milliseconds, for which a timer is set. Longer timeouts of clients could overflow, because the
+// timer counts nanoseconds. If the timer expires too early, Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// A shared_ptr owns the timers, so that handlers can detect that the timers were destroyed: an expired timer calls its
+// Owned by a shared_ptr, so that a handler can detect that the timers were destroyed: an expired timer calls its
 // handler even if the timer was destroyed in the same turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
@@ -50,7 +50,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
 }
 
 NodeHost::~NodeHost() {
-  // A connection owns itself until it is closed, so closes all connections here.
+  // Closes all connections, because each owns itself until it is closed.
   services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
   loop_.RemoveParticipant(*this);
   node_.runtime().network.Detach();
@@ -78,8 +78,8 @@ bool NodeHost::ServeDuringLongTask() {
   return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
-// As in Redis, a tick that was missed during a script runs when the script ends. Without this, the timer might never
-// run between two scripts.
+// Ends a turn of this server. First makes up for a tick that was missed during a script, as Redis does: if scripts
+// follow each other without a pause, the timer might otherwise never run.
 void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !services_.env.phase.IsInLongTask()) {
     missed_tick_ = false;

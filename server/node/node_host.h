@@ -18,7 +18,7 @@ struct Services;
 
 class NodeHost final : public Host, public EventLoop::Participant {  // runs one Node on an event loop
  public:
-  // Both arguments must outlive the NodeHost.
+  // `loop` and `node` must outlive the NodeHost.
   NodeHost(EventLoop& loop, Node& node);
   // Closes all clients of the Node.
   ~NodeHost() override;
@@ -35,7 +35,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
     on_tick_ = std::move(handler);
   }
 
-  // Makes the loop call EndTurn for this server at the end of the turn.
+  // Makes the event loop call EndTurn for this server when the current turn ends.
   void MarkActive() { loop_.MarkActive(*this); }  // EndTurn will be called when this turn ends
   Pump& pump();                                   // runs clients' requests: pump_, or during a long task other_pump_
   EventLoop& loop() { return loop_; }             // the event loop that this Node shares with others
@@ -51,7 +51,8 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // at the end of a turn: writes the AOF, sends replies …
-  // If another server on the loop has the long task, does all the work of EndTurn.
+  // Writes the AOF and sends replies if this server is in a long task. Does all the work of EndTurn if only another
+  // server on the loop is in one.
   void EndTurnDuringLongTask() override;  // during a slow script or load: writes the AOF, sends replies
 
  private:

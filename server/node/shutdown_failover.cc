@@ -13,8 +13,8 @@ namespace respite {
 
 namespace {
 
-// Replicas of versions before 9 do not know this request of Valkey 9, and would count it as an error of the replication
-// stream.
+// Returns whether the replica knows the request CLUSTER FAILOVER … REPLICAID of Valkey 9. A replica of an older version
+// would count the request as an error of the replication stream.
 bool KnowsRequest(const Replica& replica) {
   constexpr int64_t kFirstMajorVersion = 9;
   const auto major = ParseInteger(Bytes(replica.version).substr(0, replica.version.find('.')));

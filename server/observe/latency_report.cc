@@ -66,7 +66,8 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// The pieces of advice that LATENCY DOCTOR can give. AdviceText and DiskAdviceText have their texts and order.
+// The pieces of advice that LATENCY DOCTOR can give, as bits. AdviceText and DiskAdviceText write them, in their own
+// order.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,
@@ -86,7 +87,7 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// A kind of latency event, with advice that does not depend on settings.
+// A kind of latency event, and the pieces of advice (bits) for it that do not depend on settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;

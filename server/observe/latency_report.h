@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// As in Redis, the average and the deviation are rounded down to integers. If no spike is recorded, all figures are 0.
+// The average and the deviation are rounded down to integers, as in Redis. If no spike is recorded, all figures are 0.
 struct LatencySummary {      // figures about the recorded spikes of one event, for LATENCY DOCTOR and LATENCY GRAPH
   int64_t samples = 0;       // number of recorded spikes
   int64_t low_ms = 0;        // duration of the shortest recorded spike

@@ -26,8 +26,7 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// Returns whether large / small exceeds the limit and the difference is more than 10 MB, which is large enough to
-// matter.
+// Returns whether large / small exceeds the limit, and the difference is large enough to matter: more than 10 MB.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }
@@ -49,9 +48,9 @@ MemoryReport MeasureMemory(const Services& services) {
     ++report.clients;
     report.clients_bytes += session.HeldBytes();
   });
-  // The replication backlog and the output that waits for replicas are in the same memory. If there are replicas, this
-  // memory counts as backlog up to the limit of the backlog, and the rest counts as memory of replicas. If there are
-  // none, all of it counts as backlog.
+  // Divides the memory of the replication backlog, which also holds the output that waits for replicas. Without
+  // replicas, all of it counts as backlog. With replicas, it counts as backlog up to repl-backlog-size, and the rest
+  // counts as memory of replicas.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
   const bool has_replicas = !services.replication.replicas().IsEmpty();
   const auto backlog_limit = static_cast<size_t>(services.env.settings.repl_backlog_size);
@@ -62,7 +61,7 @@ MemoryReport MeasureMemory(const Services& services) {
   report.script_bytes = services.execution.script_cache.UsedBytes();
   report.function_engine_bytes = services.execution.function_libraries.EngineBytes();
   report.function_bytes = services.execution.function_libraries.UsedBytes();
-  // Unlike Redis, the overhead includes all memory of Lua states.
+  // Counts all memory of Lua states as overhead, unlike Redis.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.data.dataset.keyspace.Count(); ++i) {

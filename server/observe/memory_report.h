@@ -65,8 +65,7 @@ struct MemoryReport {      // what the server uses memory for, in bytes
 // Measures the memory usage now. Cost: O(clients + databases), and some µs for the allocator and /proc.
 MemoryReport MeasureMemory(const Services& services);  // measures the memory now
 
-// Gives advice on the memory usage, as MEMORY DOCTOR does. The limits above which MemoryDoctor warns are those of
-// Redis.
+// Gives advice on the memory usage, as MEMORY DOCTOR does. It warns from the same limits on as Redis.
 std::string MemoryDoctor(const MemoryReport& report);  // MEMORY DOCTOR: advice in plain text
 
 }  // namespace respite

@@ -11,8 +11,8 @@ namespace respite {
 
 namespace {
 
-// Returns the port to show. A fixed port is taken from `port`, because the listener may not be open yet. Otherwise
-// returns the port that the system chose (`port auto`), or the TLS port if there is no plain port.
+// Returns the port to show: `port` if it is a fixed number, because the listener may not be open yet. Otherwise returns
+// the port that the system chose (`port auto`), or the TLS port if there is no plain port.
 int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {

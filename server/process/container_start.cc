@@ -36,8 +36,8 @@ void GiveFolderToUser() {
   }
 }
 
-// Gives the current folder to the user `redis` and becomes that user. A process that is not root, or is not allowed to
-// change its user, continues as it is.
+// Gives the current folder to the user `redis` and becomes that user, if this process is root and is allowed to change
+// its user. Otherwise keeps its user.
 void BecomeUser() {
   if (geteuid() != 0) return;
   GiveFolderToUser();

@@ -11,9 +11,9 @@ struct ContainerStart {                // what the entry point of a container im
   std::string error;                   // why the program cannot run; empty: the program can run
 };
 
-// If the arguments name a program other than those of Respite, replaces this process by that program. If they start the
-// server, creates requested certificates. If this process is root, then also gives the current folder to the user
-// `redis` and becomes that user, as the image `redis` does.
+// Does what the entry point of the image `redis` does. If the arguments name a program other than those of Respite,
+// replaces this process by that program. If they start the server, creates requested certificates. A process that is
+// root then also gives the current folder to the user `redis` and becomes that user.
 ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may exec another program
 
 }  // namespace respite

@@ -11,7 +11,8 @@ namespace respite {
 
 std::optional<cpu_set_t> ParseCpuList(Bytes list);  // parses processors "0-7"; nullopt: the list is invalid
 
-// As in Redis, an invalid list is silently ignored, and so is one without a processor of this machine.
+// Lets the calling thread run only on the processors of this list. As in Redis, does nothing, without an error, if the
+// list is invalid or names no processor of this machine.
 void BindToProcessors(Bytes list);  // lets the calling thread run only on these processors
 
 }  // namespace respite

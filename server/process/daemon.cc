@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// The maximum time, in milliseconds, for which the parent of a daemon waits. Launchers wait two seconds for the exit of
-// the parent.
+// The maximum time, in milliseconds, for which the parent of a daemon waits until the child is ready. It must be
+// shorter than two seconds: launchers wait that long for the exit of the parent.
 constexpr int kParentWaitMs = 1000;
 
 [[noreturn]] void WaitAndLeave(int child_end) {

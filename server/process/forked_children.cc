@@ -32,10 +32,11 @@ constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
 constexpr int kReportDescriptor = 3;
 constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
-// When processors are scarce, clients have priority: with this niceness a child gets a third of the server's share.
+// How much the niceness of a child is higher than the server's. When processors are scarce, clients have priority: the
+// child gets a third of the server's share.
 constexpr int kNiceness = 5;
-// A child may spend at most 1/kMemoryLookShare of its time on measuring its memory, since measuring delays the page
-// faults of the child.
+// A child spends at most 1/kMemoryLookShare of its time on measuring its memory, because its page faults have to wait
+// while it measures.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) {
@@ -52,8 +53,8 @@ void OnKill(int) {
   _exit(kKilledCode);
 }
 
-// Blocks all signals around a fork. Without this, a child would run the signal handlers of the server until it installs
-// its own.
+// Blocks all signals around a fork. Otherwise the new child could run the server's signal handlers before it has
+// installed its own.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -225,8 +226,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
 }
 
 void ForkedChildren::ReadReports() {
-  // A report is shorter than PIPE_BUF, so the child writes it atomically, and this process reads it whole or not at
-  // all.
+  // Reads whole reports. A report is shorter than PIPE_BUF, so the child has written it atomically.
   ChildProgress report;
   while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

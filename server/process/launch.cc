@@ -28,9 +28,9 @@ namespace respite {
 
 namespace {
 
-// Makes glibc look up names in /etc/hosts and by DNS only, with code that is part of the program. A statically linked
-// program would otherwise load the plugins that /etc/nsswitch.conf of this machine names, which belong to another
-// glibc. Requires: no name has been looked up. Does nothing in a program that is linked dynamically.
+// Makes glibc look up names in /etc/hosts and by DNS only, with code that is part of the program. Otherwise a
+// statically linked program would load the plugins that /etc/nsswitch.conf names, and these belong to another glibc.
+// Does nothing in a dynamically linked program. Requires: no name has been looked up.
 void UseBuiltInNameServices() {
 #ifdef RESPITE_STATIC
   __nss_configure_lookup("hosts", "files dns");
@@ -57,8 +57,8 @@ int PrintUsage(const std::string& program) {
   return 1;
 }
 
-// Tries the `rename-command` lines before the server starts, so that an invalid one is reported like any other invalid
-// line of the configuration.
+// Tries the `rename-command` lines before the server starts, so that an invalid line is reported like other invalid
+// lines of the configuration. Returns nullopt, or the error.
 std::optional<StartupError> CheckRenames(const Config& config) {
   if (config.lines().rename_command.empty()) return std::nullopt;
   const bool is_sentinel = config.mode() == ServerMode::kSentinel;

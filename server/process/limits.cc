@@ -29,8 +29,8 @@ OpenFilesGrant NotEnough(uint64_t granted, uint64_t wanted) {
                                    wanted, ". Exiting.")}}};
 }
 
-// Returns the number of descriptors that a server needs in addition to those of its clients. Two nodes of a cluster
-// have two connections with each other, so a node needs two descriptors for each other node.
+// Returns the number of descriptors that a server needs in addition to the sockets of its clients. Two of them are for
+// each other node, because two nodes of a cluster have two connections with each other.
 uint64_t ReservedFiles(uint32_t nodes) { return kReservedFiles + 2 * (nodes - 1); }
 
 OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uint64_t granted, int error) {

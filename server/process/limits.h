@@ -18,8 +18,8 @@ struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many cli
   std::vector<ConfigNote> notes;  // messages for the log
 };
 
-// Raises RLIMIT_NOFILE so that each of `nodes` servers can have `maxclients` clients, or up to what the system allows.
-// Never lowers the limit.
+// Raises RLIMIT_NOFILE so that each of `nodes` servers can have `maxclients` clients. If the system does not allow
+// this, raises it to the allowed maximum. Never lowers the limit.
 OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // raises RLIMIT_NOFILE for `nodes` servers
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
 // long as directives can change.

@@ -57,7 +57,8 @@ Node::Parts NodeServer::MakeNodeParts() {
   Node::Parts node = {parts_.config, parts_.clock, parts_.real_clock, parts_.log, HashKey::FromKernel(),
                       SystemSeed(),  files_,       children_};
   if (!settings().hash_seed.empty()) {
-    // As in Valkey, all servers with the same `hash-seed` return the keys of SCAN in the same order.
+    // The directive `hash-seed` determines the order in which SCAN returns keys, as in Valkey. The order is equal for
+    // all servers with the same value.
     const auto digest = Sha256(settings().hash_seed);
     std::memcpy(&node.hash_key.low, digest.data(), sizeof node.hash_key.low);
     std::memcpy(&node.hash_key.high, digest.data() + sizeof node.hash_key.low, sizeof node.hash_key.high);
@@ -120,8 +121,7 @@ bool NodeServer::HasClients() const {
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
-// Measures how long the server has had no client. A client that came and left between two ticks also counts as a
-// client.
+// Measures how long the server has had no client. A client that connected and left between two ticks also counts.
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.real_clock.NowMs();
@@ -155,8 +155,8 @@ NodeServer::Step NodeServer::Listen() {
 
 // --- The cluster
 
-// Reserves the port of the cluster bus. If the system chose the client port, reserves any free port, since the port
-// kBusPortDistance above the client port may be in use.
+// Reserves the port of the cluster bus. Usually this is the port kBusPortDistance above the client port. That one may
+// be in use if the system chose the client port, so any free port is reserved then.
 NodeServer::Step NodeServer::ReserveBusPort() {
   Settings& settings = config().MutableSettings();
   const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
@@ -248,8 +248,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// If this server replaces another one, copies the data of that server; otherwise loads the files. The copy contains
-// only keys and function libraries, as an append-only file does, so for example no replication ID.
+// Loads the data. If this server replaces another one, copies the keys and function libraries of that server. The copy
+// has what an append-only file would have, so it has no replication ID. Otherwise loads the files.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;
@@ -292,8 +292,8 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // Logs where data is saved, unless another server writes the dump file. In that case the log already says that this
-  // server saves nothing.
+  // Logs where data is saved. If another server writes the dump file, the log already says that this server saves
+  // nothing.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 
@@ -329,7 +329,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   CloseServerLinks();
 }
 
-// Reserves each port on each `bind` address. Omits a port that another process has taken since the server stopped
+// Reserves each port on each `bind` address. Leaves out a port that another process has taken since the server stopped
 // listening.
 std::vector<Descriptor> NodeServer::ReservePorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};

@@ -42,7 +42,8 @@ class NodeServer {  // one Redis server of this process
    public:
     virtual ~Owner() = default;
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called first in a new child process
-    // Called once, in the middle of a turn of the loop. The listeners of the server are still open then.
+    // Called once when the server has stopped, in the middle of a turn of the loop. The listeners of the server are
+    // still open.
     virtual void HandleServerStopped(NodeServer& node) = 0;  // the server has stopped; its listeners are still open
     virtual void OnShutdownCancelled() = 0;  // a shutdown was cancelled by SHUTDOWN ABORT or a failed save
     virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown begins (empty), or waits for `status`
@@ -63,7 +64,8 @@ class NodeServer {  // one Redis server of this process
     const RealClock& real_clock;
     uint32_t nodes;   // number of servers that share the process's limit of open files
     uint64_t number;  // unique for each server of the process, and equal in each run (0, 1 …; a hash for worlds)
-    // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
+    // The seed makes each server of the process repeat its random choices in each run. nullopt: the choices differ from
+    // run to run.
     std::optional<uint64_t> seed;  // seed of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
     // which listens only if a port of its own is set.
@@ -81,7 +83,8 @@ class NodeServer {  // one Redis server of this process
   // step.
   enum class Step : uint8_t { kDone, kFailed, kStopped };  // the result of a step of the start
 
-  // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
+  // Creates the Node. With `port auto`, also listens, because the log shows the port from its first lines on. The loop
+  // must outlive the server.
   Step Build(WatchedLoop& loop);  // first step of the start: creates the Node
   // The second step of the start, after Build: loads the ACL users of the configuration or of the ACL file, and listens
   // unless Build already does.
@@ -89,11 +92,13 @@ class NodeServer {  // one Redis server of this process
 
   // --- For nodes of a cluster in this process
 
-  // With `port auto`, reserves any free port, otherwise the one that the directives name. Requires: Open was called.
+  // Reserves the port of the cluster bus: any free port with `port auto`, otherwise the port that the directives name.
+  // Requires: Open was called.
   Step ReserveBusPort();             // reserves the port of the cluster bus, until Load opens the port
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
   NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
-  // Returns an empty text if there is no file. On failure, the reason is logged.
+  // Returns the content of nodes.conf, or an empty text if there is no such file. Returns nullopt after a failure,
+  // whose reason is logged.
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
   struct InitialCluster {  // the nodes of the cluster at its start, used instead of the file nodes.conf
     std::string text;      // initial nodes, in the format of nodes.conf
@@ -141,8 +146,8 @@ class NodeServer {  // one Redis server of this process
   bool HasStopped() const { return has_stopped_; }  // true: no longer serves clients, but may still have data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
-  // The time is measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as
-  // clients.
+  // Returns how long the server has had no clients, in ms. It is measured only if `exit-on-idle` is set. Replicas and
+  // the primary of this server do not count as clients.
   int64_t IdleMs() const { return idle_ms_; }  // for how many ms without clients; 0 unless `exit-on-idle`
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing

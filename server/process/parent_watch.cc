@@ -13,8 +13,8 @@ ParentWatch::Finding ParentWatch::Find() {
   if (pid_ == 0) return Finding::kOutside;
   descriptor_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));  // closed by exec
   if (descriptor_.Get() < 0 && errno == ESRCH) return Finding::kGone;
-  // The parent may have ended after getppid, and its PID may already belong to another process. Both are excluded if
-  // this process still has the same parent.
+  // Checks the parent again. It may have ended after getppid, and its PID may already belong to another process.
+  // Neither has happened if this process still has the same parent.
   return getppid() != pid_ || HasAdoptiveParent() ? Finding::kGone : Finding::kThere;
 }
 

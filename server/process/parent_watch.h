@@ -1,9 +1,9 @@
 // ParentWatch (`exit-with-parent`): watches the process that started this one, so that this process ends with it.
 //
 // ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. If the
-// parent has already ended, another process (init, or a subreaper) has adopted this one. ParentWatch recognises an
-// adopting process by its session, because a process has its parent's session or leads its own. If the adopting process
-// has the same session, or if this process leads its own, ParentWatch takes the adopting process for the parent.
+// parent has already ended, another process (init, or a subreaper) has adopted this one. A process has its parent's
+// session or leads its own, so ParentWatch recognises an adopting process by another session. It mistakes the adopting
+// process for the parent if both have the same session, or if this process leads its own.
 #pragma once
 
 #include <sys/types.h>

@@ -37,7 +37,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// Copies a text. The copy is never freed, because other code may hold pointers from getenv.
+// Returns a copy of a text, which is never freed, because other code may hold pointers from getenv.
 char* KeptCopy(const char* text) { return strdup(text); }
 
 }  // namespace
@@ -83,7 +83,7 @@ void ProcessTitle::ClaimTitleMemory() {
 void ProcessTitle::Set(const std::string& title) {
   if (area_.empty()) ClaimTitleMemory();
   if (area_.empty()) return;
-  // Clears the whole memory of the title first, or ps would show parts of old environment variables.
+  // Clears the whole memory of the title first. Otherwise ps would show parts of old environment variables.
   std::fill(area_.begin(), area_.end(), '\0');
   std::copy_n(title.begin(), std::min(title.size(), area_.size() - 1), area_.begin());
 }

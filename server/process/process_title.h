@@ -14,7 +14,7 @@ std::string ProcessTitleText(const Config& config, const std::string& program); 
 
 class ProcessTitle {  // writes the title of the process that ps and top show
  public:
-  // The constructor changes nothing; the first call of Set does.
+  // Remembers the arguments of the process. The first call of Set changes them.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
   // Sets the title of the process; truncates a title that does not fit. The first call moves the environment to other

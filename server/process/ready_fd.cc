@@ -16,8 +16,8 @@ namespace {
 // The maximum time, in milliseconds, to wait for a launcher that does not empty its full pipe.
 constexpr int kMaxWaitMs = 1000;
 
-// Duplicates standard output and replaces it with standard error. Descriptor 1 must stay in use, or a client's socket
-// could get that number and receive the log.
+// Duplicates standard output, and replaces it with standard error. Descriptor 1 must stay in use: a client's socket
+// could otherwise get this number, and receive lines that are meant for standard output.
 int TakeStandardOutput() {
   const int taken = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (taken >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);

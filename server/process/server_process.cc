@@ -46,7 +46,7 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-// Lets a single server have worlds (isolated test servers). Nodes of a cluster have none: they know only each other.
+// Lets a single server have worlds (isolated test servers). Nodes of a cluster know only each other: they have none.
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
@@ -58,8 +58,8 @@ void ServerProcess::PrepareWorlds() {
                                                                              .real_clock = real_clock_});
 }
 
-// Makes restarts possible. Servers with their own thread cannot restart: such a server is created and destroyed on its
-// thread, while the main thread refers to it.
+// Makes restarts possible (TEST CRASH, TEST CLUSTER). A server with a thread of its own cannot restart: it is created
+// and destroyed on its thread, while the main thread refers to it.
 void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
@@ -142,7 +142,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.MutableSettings().maxclients = grant.maxclients;
   if (reduced) {
-    // The notes are logged after the line that reports readiness, since launchers take these texts of Redis for a
+    // Logs these notes only after the line that reports readiness, because launchers take these texts of Redis for a
     // failed start.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
@@ -250,7 +250,7 @@ ServerProcess::Step ServerProcess::RunOnEachServer(const std::function<Step(Node
   return has_failed ? Step::kFailed : Step::kDone;
 }
 
-// Creates each loop and its servers on the thread that will run them, because that thread counts their memory.
+// Creates each loop and its servers on the thread that will run them, because the creating thread counts their memory.
 ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
@@ -287,9 +287,9 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
   return reason->empty() ? Step::kFailed : Fail(*reason);
 }
 
-// Writes pidfile and port file after opening the listeners. So a second server whose port is taken does not overwrite
-// the files of the first. With several nodes, HandleServersConnected writes the port file later, since a client cannot
-// tell from one node whether all of them serve.
+// Writes the pidfile and the port file. Called after the listeners are open, so that a second server whose port is
+// taken does not overwrite the files of the first. With several nodes, HandleServersConnected writes the port file
+// later, because one node does not show a client that all of them serve.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_servers_) {
@@ -366,7 +366,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// Connects Sentinels last, since a Sentinel keeps the first information about a server for seconds.
+// Connects Sentinels last, because a Sentinel keeps the first information about a server for seconds.
 void ServerProcess::HandleServersConnected(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
@@ -396,8 +396,8 @@ void ServerProcess::WritePortsToReadyFd() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
-  // When the server started, the pipe had a reader. If it has none now, the launcher ended before the server began to
-  // watch it.
+  // A pipe without a reader shows that the launcher has ended before the server began to watch it, because the pipe had
+  // a reader when the server started.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) ShutDownAfterParent();
 }
 
@@ -494,12 +494,12 @@ void ServerProcess::OnShutdownCancelled() {
   });
 }
 
-// Reports the status to the supervisor only if the whole process is ending, but not if only one of several servers is.
+// Reports the status to the supervisor if the whole process is ending, but nothing if only one of several servers is.
 void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// The last server that stops ends the loops. A server of the main loop that stops earlier is discarded after this turn.
+// Ends the loops after the last server has stopped. Discards a server of the main loop, if it is not the last, later.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;
@@ -541,7 +541,7 @@ int ServerProcess::CleanUpFailedStart() {
 
 // --- Shared by the servers
 
-// Runs in a new child process, which has no other threads, so no lock is needed.
+// Sets oom-score-adj, title and processors of a new child process. It has only this thread, so no lock is needed.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite && work != ChildWork::kBackup;
@@ -575,7 +575,7 @@ std::optional<std::string> ServerProcess::HandleOomScoreChange(NodeServer& node)
   return "Failed to set current oom_score_adj. Check server logs.";
 }
 
-// Updates the process title, which shows the settings of the first server.
+// Updates the process title if `node` is the first server, whose settings the title shows.
 void ServerProcess::HandleTitleChange(const NodeServer& node) {
   if (&node == hosted_servers_[0].node.get()) UpdateTitle(node.settings());
 }

@@ -92,14 +92,15 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PublishPortsAndPid();          // writes pidfile, process title and (for a single server) port file
   Step WritePortFile();               // writes `port-file`, if set, with one port per line
   void StartServing();                // makes all servers load; those with a thread of their own then serve clients
-  // Called on the main thread when a server has loaded, failed or stopped. A failure ends the process.
+  // Called on the main thread when a server has loaded, failed or stopped. A failed server ends the process.
   void HandleLoadOutcome(const NodeServer& node, Step outcome);  // after the last server: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
   void ConnectServers(ServerMode mode);  // connects the servers of this mode to each other, without waiting
-  // Called when the servers of `mode` are connected. After the data servers, connects the Sentinels, if there are any.
-  // Otherwise writes the port file and reports readiness, or ends the process if the port file cannot be written.
+  // Called when the servers of `mode` are connected to each other, or have not managed it within a second. If these
+  // were data servers and there are Sentinels, connects the Sentinels. Otherwise the start is complete: writes the port
+  // file and reports readiness. If the port file cannot be written, ends the process.
   void HandleServersConnected(ServerMode mode);  // connects Sentinels, if they are next; otherwise reports readiness
   // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
   // After the last server, calls HandleServersConnected.
@@ -110,7 +111,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // of a server with its own thread runs.
   static void RunOnThreadOf(const HostedServer& hosted,  // runs `task` on the thread of this server
                             std::function<void()> task);
-  // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
+  // Runs `task` on the main thread. With `node-threads yes`, runs it later; otherwise before returning.
   void RunOnMainThread(std::function<void()> task);  // runs `task` on the main thread
   void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.

@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-// The static variables of this file are atomic, because any thread may run the signal handler.
+// These variables are atomic, because any thread may run the signal handler that uses them.
 std::atomic<int> event_descriptor = -1;
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -30,8 +30,8 @@ void Announce(const char* text) {
   log.Write(text);
 }
 
-// Removes the temporary file of a save that this process was writing, if the file is in the working directory (not in
-// that of a node). The file has the name that class Snapshots gives temporary files.
+// Removes the temporary file of a save that this process was writing, if it is in the working directory (not if it is
+// in the directory of a node). Makes the file's name as class Snapshots does.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";

@@ -13,8 +13,8 @@ void SetSignalHandler(int signal, void (*handler)(int));  // sets a signal's act
 // Must be called before the first write to a socket or pipe, because SIGPIPE would end the process.
 void IgnoreUnusedSignals();  // makes the process ignore SIGHUP, SIGPIPE and SIGALRM
 
-// SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a SIGINT during
-// a shutdown, so this works even while a command blocks the loop. Requires: there is only one instance.
+// Catches SIGTERM and SIGINT while this object exists. The signal handler itself logs, and itself exits on a SIGINT
+// during a shutdown, so these work even while a command blocks the loop. Requires: there is only one instance.
 class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
  public:
   ShutdownSignals();
@@ -23,9 +23,10 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
   int PollDescriptor() const { return event_.Get(); }  // readable when SIGTERM or SIGINT arrives
-  // Returns the last signal. The descriptor is then not readable until the next signal.
+  // Returns the last signal. PollDescriptor is then not readable until the next signal.
   int Take();
-  // Must be called after a shutdown was cancelled.
+  // Forgets the signal of a shutdown that was cancelled, so that the next SIGINT requests a shutdown again. Must be
+  // called after each cancellation.
   void ForgetSignal();  // after a cancelled shutdown: lets the next SIGINT request a shutdown again
 
  private:

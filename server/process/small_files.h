@@ -10,10 +10,12 @@ namespace respite {
 // The error text of a failed write, such as "Permission denied", or nullopt on success.
 using WriteObjection = std::optional<std::string>;
 
-// Overwrites the content in place, since the file may be a special file, or another program may watch its inode.
+// Overwrites the content of the file in place, because it may be a special file, or another program may watch its
+// inode. Returns nullopt, or the error.
 WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites a file in place; or an error
 
-// Replaces the file, so that readers see either the complete old or the complete new content.
+// Replaces the file by a new one, so that readers see either the complete old or the complete new content. Returns
+// nullopt, or the error.
 WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // new inode; or an error
 
 // A pidfile or port file, which the process removes when it ends. The object keeps the absolute path, because the

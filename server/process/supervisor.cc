@@ -35,7 +35,8 @@ void Supervisor::BeginUpstartSupervision() {
   active_ = Supervision::kUpstart;
 }
 
-// The log texts avoid the word "error", which launchers take for a failed start.
+// Tells systemd that the server is loading, and begins to report to it. The log texts avoid the word "error", because
+// launchers would take it for a failed start.
 void Supervisor::BeginSystemdSupervision() {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket == nullptr) {

@@ -16,12 +16,13 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   // process with SIGSTOP, and returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
-  // If there is a supervisor, `daemonize` is ignored.
+  // Returns whether systemd or upstart manages this process. If so, the server stays in the foreground even with
+  // `daemonize yes`.
   bool HasSupervisor() const { return active_ != Supervision::kNone; }  // true: systemd or upstart manages this process
 
   void ReportReady() const;  // reports to systemd that the server is ready to serve
-  // Reports to systemd that the server is stopping. If `status` is not empty, reports only this text instead, which
-  // says what the stopping server waits for.
+  // Reports to systemd that the server is stopping. If `status` is not empty, instead reports this text, which says
+  // what the stopping server waits for.
   void ReportStopping(const std::string& status) const;  // reports that the server stops, or what the stop waits for
 
  private:

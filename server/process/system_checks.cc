@@ -30,7 +30,8 @@ int64_t NowUs() {
   return Us(now);
 }
 
-// Measures how much of the time for reading the clock is spent in system calls. A good clock source needs none.
+// Reads the clock for 50 ms, and warns if much of this time is spent in system calls. With a good clock source, reading
+// the clock needs none.
 SystemCheck CheckClockSpeed() {
   constexpr char kName[] = "slow-clocksource";
   constexpr int64_t kTestUs = 50'000;

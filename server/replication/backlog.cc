@@ -12,8 +12,8 @@ void Backlog::Append(const BlobPart& part) {
       return;
     }
   }
-  // Counts the memory of a Blob (a shared buffer) only at the first part of that Blob. Parts of one Blob are neighbours
-  // in the backlog, because the stream fills one Blob after the other.
+  // Counts the memory of a Blob (a shared buffer) once, at its first part. The parts of one Blob are neighbours in the
+  // backlog, because the stream fills one Blob after the other.
   if (parts_.empty() || !parts_.back().part.blob.Is(part.blob)) blob_bytes_ += part.blob.UsedBytes();
   parts_.push_back({end_, part});
   end_ += static_cast<int64_t>(part.size);

@@ -21,8 +21,8 @@ class Backlog {  // the last part of the replication stream, for replicas that r
     begin_ = end_ = offset;
   }
   void Append(const BlobPart& part);  // adds the next bytes of the stream, after End()
-  // Drops the oldest bytes until `max_bytes` remain, but keeps everything after `needed_from`, the smallest offset that
-  // a replica still needs. Cost: O(parts dropped).
+  // Drops the oldest bytes until `max_bytes` remain. Keeps all bytes after `needed_from`, the smallest offset that a
+  // replica still needs, even if they are more. Cost: O(parts dropped).
   void Trim(int64_t max_bytes, int64_t needed_from);  // drops bytes beyond `max_bytes` that no replica needs
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.

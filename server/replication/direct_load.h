@@ -28,13 +28,14 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // The server counts as loading (INFO, LOADING errors) until the first failure of Write, or until Finish or Abandon is
-  // called.
+  // Loads the next bytes of the snapshot; returns false if that failed. The server counts as loading (INFO, LOADING
+  // errors) until the first failure of Write, or until Finish or Abandon is called.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // called after all bytes; false: the snapshot is incomplete or damaged
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
   void Abandon();  // ends the load, if it runs, and frees the second keyspace
-  // Requires: there is a second keyspace, Finish has succeeded, and the server's own keyspace is empty by now.
+  // Moves the keys and functions of the snapshot into the server. Requires: they are in a second keyspace, Finish has
+  // succeeded, and the server's own keyspace is empty.
   void MoveIntoServer();  // moves keys and functions of the snapshot into the server
 
   bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: keeps the server's data for now

@@ -17,7 +17,7 @@ namespace respite {
 namespace {
 
 // Beginnings of error replies that may depend on the data. Any other error means that this server does not support the
-// request in this form.
+// request, or does not support its options.
 constexpr std::array<Bytes, 28> kErrorsOfData = {
     "WRONGTYPE ",
     "BUSYKEY ",
@@ -58,8 +58,8 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // A replica that accepts writes of clients, or evicts keys itself, may have other data than the primary. The
-    // command may have failed because of this difference.
+    // The command may have failed because this replica has other data than the primary: it accepts writes of clients,
+    // or evicts keys itself.
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);
@@ -90,8 +90,8 @@ void DivergenceWatch::Report(Bytes error, Bytes command, Cause cause) {
   parts_.env.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                          "' after processing the command '" + std::string(command) + "'");
   const Settings& settings = parts_.env.settings;
-  // An error of REPLCONF or PING concerns the link, not the data: a primary of a later version may send options that
-  // are unknown here.
+  // An error of REPLCONF or PING does not end the link. It is not about the data: a primary of a later version may send
+  // options that are unknown here.
   const bool is_effect = !EqualsIgnoreCase(command, "replconf") && !EqualsIgnoreCase(command, "ping");
   const bool ends_link = is_effect && cause == Cause::kThisServer && !settings.replica_ignore_command_errors;
   if (ends_link && parts_.on_failure) parts_.on_failure(command, error);

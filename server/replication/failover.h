@@ -53,10 +53,12 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
   void Start(const FailoverRequest& request);  // begins a failover: pauses writes. Throws Refusal if none can start
-  // If this server has handed over already, it becomes the primary again. Does nothing without a failover.
+  // Ends the failover without success, and logs `reason`. If this server has handed over already, it becomes the
+  // primary again. Does nothing if no failover is under way.
   void Abort(const std::string& reason);  // ends the failover without success, and logs `reason`
-  // If no target was named, the first replica with the whole stream is the target. After the timeout, aborts the
-  // failover or, with FORCE, hands over. Called by the timer, and at the end of each event loop turn. Cost: one
+  // Hands the role of primary over to the target once the target has the whole stream (in kAwaitsSync). If no target
+  // was named, the first replica with the whole stream is the target. After the timeout, aborts the failover, or with
+  // FORCE hands the role over nevertheless. Called by the timer, and at the end of each event loop turn. Cost: one
   // comparison when no failover runs.
   void Continue() {  // in kAwaitsSync: hands over once the target has the whole stream
     if (state_ == State::kAwaitsSync) LookForTarget();

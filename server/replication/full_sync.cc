@@ -66,8 +66,8 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
 }
 
 void FullSync::KillChildIfUnneeded(Replica::State state) {
-  // Kills the BGSAVE if the last replica that waited for its file has left, and there are no save points (`save`), for
-  // which the file is needed too.
+  // Kills the BGSAVE if the last replica that waited for its file has left. With save points (`save`), lets it run,
+  // because they also need the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && ReplicasIn(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
@@ -93,8 +93,8 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
 }
 
-// Returns whether the snapshot must begin now. A snapshot in a file begins immediately. A child that writes into a pipe
-// serves only replicas that wait when the child begins. So the child begins after repl-diskless-sync-delay seconds, or
+// Returns whether the snapshot must begin now. A snapshot in a file begins immediately. A snapshot through a pipe
+// serves only replicas that wait when its child begins. So the child begins after repl-diskless-sync-delay seconds, or
 // as soon as repl-diskless-sync-max-replicas replicas wait.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
@@ -195,7 +195,8 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Writes the snapshot into the pipe, between the header and the mark at its end. Runs in the child process.
+// Writes the snapshot into the pipe, after a header and before the mark that ends it. Runs in the child process.
+// Returns false on failure.
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.OutputDescriptor());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
@@ -300,9 +301,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // A replica's output is still full. If its socket takes bytes, the output is sent at the end of this event loop turn.
-  // Posts an empty task, so that another turn begins, in which ContinueReading checks the output again. A full socket
-  // needs no task: a turn begins when it has room.
+  // A replica's output is still full. A full socket wakes the loop when it has room again. But if the socket takes
+  // bytes, the output is sent at the end of this event loop turn, and nothing would start another turn. So posts an
+  // empty task: in the turn that it starts, ContinueReading checks the output again.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };
@@ -318,7 +319,7 @@ void FullSync::SendFiles() {
   }
   for (Session* session : receiving) SendFile(*session);
   // Posts an empty task, so that another event loop turn begins, in which the replicas get more of their files. If all
-  // sockets are full, no task is needed: a turn begins when a socket has room.
+  // sockets are full, no task is needed, because a socket starts a turn when it has room again.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

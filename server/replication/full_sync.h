@@ -48,21 +48,24 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
   void ProvideSnapshot(Session& session);  // lets a replica join the running BGSAVE, or begins a snapshot now or later
-  // Called after a replica has left. With save points, a child that writes the dump file is not killed.
+  // Called after a replica has left. Kills the child that writes a snapshot, if no replica needs it. With save points,
+  // a child that writes the dump file is not killed.
   void KillChildIfUnneeded(   // kills the child that writes a snapshot, if no replica needs it
       Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called at least once a second
-  // Called at the end of each event loop turn, before output is sent.
+  // Queues more snapshot data for replicas whose output has room. Called at the end of each event loop turn, before
+  // output is sent.
   void EndTurn();  // queues more snapshot data for replicas whose output has room; removes a file that was sent to all
-  // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
-  // save has failed.
+  // Called after any background save. Sends the saved file to the replicas in kAwaitsEnd. If the save has failed,
+  // closes these replicas.
   void HandleSnapshotEnd(Snapshots::Outcome outcome);     // after a BGSAVE: sends its file to replicas that wait for it
   bool IsStreaming() const { return pipe_.has_value(); }  // true: replicas receive a snapshot through a pipe
 
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
-  // Some replicas may receive a snapshot from a file (kFile) while others receive one through the pipe (kPipe).
+  // Returns the replicas that now receive a snapshot from a file (kFile) or through the pipe from a child process
+  // (kPipe). There may be replicas of both kinds at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
   bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE with others; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now

@@ -15,8 +15,8 @@ namespace respite {
 
 namespace {
 
-// The version that this replica announces by REPLCONF version. A Valkey primary chooses the RDB version of the snapshot
-// by it; Redis does not know the option. Valkey 9 refuses to write deadlines of hash fields for a replica that
+// The version that this replica announces by REPLCONF version. Redis does not know this option. A Valkey primary
+// chooses the RDB version of the snapshot by it. Valkey 9 does not write deadlines of hash fields for a replica that
 // announces an older version.
 constexpr char kAnnouncedVersion[] = "9.0.0";
 
@@ -123,8 +123,8 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
   return Verdict::kFail;
 }
 
-// Handles the reply to PING. Accepts PONG, and also the errors by which a primary asks for a password, because AUTH is
-// the next request.
+// Handles the reply to PING. Accepts PONG. Also accepts the errors by which a primary asks for a password, because AUTH
+// is the next request.
 Handshake::Verdict Handshake::HandlePingReply(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");

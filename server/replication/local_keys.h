@@ -21,8 +21,8 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that a wri
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
-  // A key counts if it, or a field of it, now has a deadline, even one that the primary has set. Ignores writes of the
-  // primary. Cost: O(keys of the command · log n).
+  // Notes the keys of a client's write that now have a deadline, or have a field with one, even if the primary has set
+  // this deadline. Ignores writes of the primary. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;  // notes the keys of a client's write that now have a deadline
   void RemoveExpired();            // checks the next 64 keys; removes expired keys and fields. Called by the timer
   void Clear() { keys_.clear(); }  // stops watching all keys; removes none from the keyspace

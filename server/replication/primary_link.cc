@@ -50,7 +50,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 // --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
-  // If the link is down already, down_since_ms_ stays, because Sentinels judge by it how old the data is.
+  // Leaves down_since_ms_ unchanged if the link was already down, because Sentinels judge by it how old the data is.
   if (state_ == State::kNone || state_ == State::kLinked) down_since_ms_ = NowMs();
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();
@@ -152,8 +152,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
-  // As in Redis, a failover is aborted only if the link is lost after PSYNC … FAILOVER was sent. A link that is lost
-  // earlier is made again until FAILOVER ABORT.
+  // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
@@ -171,8 +170,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = NowMs();
-  // While a slow script runs or a snapshot loads, the stream must not change the data. So its input waits until the
-  // script or the load has ended.
+  // The input of the stream waits while a slow script runs or a snapshot loads, because it must not change the data
+  // then.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_input_.append(bytes);
@@ -246,9 +245,8 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
   state_ = State::kTransfer;
 }
 
-// Passes the bytes that have arrived to the Resync, which loads the snapshot immediately or stores it first. If the
-// Resync loads immediately, each event loop turn passes only one share (Resync::MaxBytesPerTurn), so that other clients
-// are served between the shares.
+// Passes received bytes to the Resync. If it loads the snapshot directly, each event loop turn passes only one share
+// (Resync::MaxBytesPerTurn), so that other clients are served between the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->MaxBytesPerTurn());
   Bytes rest = share;
@@ -285,8 +283,8 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
-  // Selects the database that the snapshot names. The stream need not begin with SELECT, if the primary is a replica
-  // itself and passes on the stream of its primary.
+  // Selects the database that the snapshot names. The stream of a primary that is a replica itself need not begin with
+  // SELECT: it passes on the stream of its own primary.
   const int stream_db = std::max(services.storage.loading.file_history().stream_db, 0);
   if (stream_db >= services.data.dataset.keyspace.Count()) {
     failed_command_ = "select";
@@ -298,8 +296,7 @@ void PrimaryLink::LoadSnapshot() {
   if (!rest.empty()) TakeStream(rest);
 }
 
-// Drops the connection and delays the next attempt, to spare the primary. Each attempt makes the primary fork and send
-// all its data, and the next snapshot will probably fail too.
+// Drops the connection. Delays the next attempt, which makes the primary fork and will probably fail again.
 void PrimaryLink::HandleFailedSnapshot() {
   const std::string reason = resync_->failure();
   const char* const what = state_ == State::kLoading
@@ -392,8 +389,8 @@ void PrimaryLink::RunStream() {
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
-// Called when a command of the stream has failed. Marks the session to close. So the Pump, which runs the session's
-// requests, stops after the failed command and does not count this command as applied.
+// Called when a command of the stream has failed. Marks the session to close, so that the Pump, which runs the
+// session's requests, stops after this command and does not count it as applied.
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : PrintablePart(command, kLongestError);
@@ -402,9 +399,8 @@ void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   session_->close_after_reply = true;
 }
 
-// Ends the replication after a command of the primary has failed here. The commands before it were applied. If the
-// failed command ran in a transaction, other commands of that transaction may have changed data. So only a full
-// resynchronisation helps.
+// Ends the replication after a command of the primary has failed here. Only a full resynchronisation helps, because
+// other commands of the same transaction may have changed data.
 void PrimaryLink::EndAtFailedCommand() {
   const Services& services = parts_.services;
   const std::string reason = "The command '" + failed_command_ + "' of the master failed here: " + last_error_;
@@ -421,7 +417,7 @@ void PrimaryLink::EndAtFailedCommand() {
              "full resynchronization"));
 }
 
-// Reconnects later for a full resynchronisation. A partial one would bring the same invalid bytes again.
+// Reconnects later for a full resynchronisation, because a partial one would bring the same invalid bytes again.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = NowMs();
@@ -430,7 +426,7 @@ void PrimaryLink::EndAtProtocolError() {
   DelayRetry();
 }
 
-// Continues with the stream in a later event loop turn, so that other clients are served first.
+// Continues with received bytes in a later event loop turn, so that other clients are served first.
 void PrimaryLink::Resume() {
   if (!parts_.services.env.host || std::exchange(resume_posted_, true)) return;
   parts_.services.env.host->Post([this] {
@@ -449,8 +445,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Advances the replication offset past the requests that have run. While a transaction is open, the requests before
-// MULTI count as applied, even if they arrived with MULTI. So they do not run again after a broken connection.
+// Advances the replication offset past the requests that have run. In an open transaction, only the requests before
+// MULTI count. They count even if they arrived with MULTI, so that they do not run again after a broken connection.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;
@@ -492,8 +488,7 @@ void PrimaryLink::ForgetOffsetOnDisk() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
-  // While the first base file of the append-only file is being written, synced bytes of its incremental file are not
-  // safe yet.
+  // Synced bytes of the incremental append-only file are safe only after the first base of the file is complete.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.SyncedBytes() >= mark_.appended_bytes) {

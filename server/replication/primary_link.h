@@ -5,10 +5,10 @@
 //      ▲                             └────────── +CONTINUE ───────────────►  │
 //      └─────────────────────── any failure ◄────────────────────────────────┘
 //
-// After a snapshot that could not be used, or a protocol error, the next attempt is delayed by 2 s, 4 s and so on up to
-// a minute, since each attempt makes the primary fork. A command of the stream that fails here may end the link
-// (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. Otherwise this replica would acknowledge a
-// command that was not applied here.
+// After a snapshot that could not be received or used, or a protocol error, the next attempt is delayed by 2 s, 4 s and
+// so on up to a minute, because each attempt makes the primary fork. A command of the stream that fails here may end
+// the link (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. Otherwise this replica would acknowledge
+// a command that was not applied here.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
@@ -81,7 +81,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   };
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: no error
-  // Returns the command of the primary that failed here. Requires: the state is kFailed.
+  // Returns the name of the primary's command that failed here. Requires: the state is kFailed.
   const std::string& failed_command() const { return failed_command_; }  // the command that failed here (kFailed)
 
   // The functions of Link::User.
@@ -97,7 +97,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
  private:
   void Connect();  // connects to the primary that the settings name
-  // If the link was up for at least a second, connects again immediately; otherwise Cron does.
+  // Drops the connection and logs `reason`. If the link was up for at least a second, connects again immediately;
+  // otherwise Cron does so later.
   void Reconnect(const std::string& reason);  // drops the connection, logs `reason`, and connects again
   void HandleFailedSnapshot();  // after an unusable snapshot: drops the connection and delays the next attempt
   void EndAtFailedCommand();    // ends the link (kFailed) because a command of the primary failed here
@@ -164,7 +165,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
   bool resume_posted_ = false;            // true: Continue will run in a later turn
   bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
-  // When AofWriter::SyncedBytes() reaches `appended_bytes`, the history is safe on disk up to `offset`.
+  // The history is safe on disk up to `offset` when AofWriter::SyncedBytes() reaches `appended_bytes`.
   struct Mark {                   // a replication offset, and how much the append-only file had got by then
     uint64_t appended_bytes = 0;  // value of AofWriter::AppendedBytes() at this offset
     int64_t offset = 0;           // replication offset

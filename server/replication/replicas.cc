@@ -106,8 +106,8 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // REPLCONF GETACK is part of the stream, so this request advances the replication offset. During a manual failover of
-  // the cluster, the offset must not grow, so the request waits.
+  // Adds REPLCONF GETACK to the stream, if requested, but not during a manual failover of the cluster: this request
+  // advances the replication offset, which must not grow then.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
     last_getack_offset_ = parts_.data.history.offset;
@@ -121,8 +121,9 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The backlog keeps the stream from the first byte that is still unsent in this replica's output. The shared
-      // buffers (Blobs) of the output stay in memory anyway; in the backlog, replicas that reconnect can use them too.
+      // Keeps the stream in the backlog from the first byte on that is still unsent to this replica. Its buffers
+      // (Blobs) stay in memory anyway, because the output shares them. In the backlog, replicas that reconnect can also
+      // use them.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.backlogged_bytes = static_cast<size_t>(end - replica.sent_offset);
@@ -148,8 +149,9 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
-// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file is online
-// (kOnline) as soon as the file was sent, but may still load it. Its first acknowledgement says that it has the data.
+// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot as a file is online
+// (kOnline) as soon as the file was sent, but may still be loading it. Its first acknowledgement shows that it has the
+// data.
 bool Replicas::IsOnlineWithData(const Replica& replica) {
   return replica.state == Replica::State::kOnline && replica.has_data;
 }
@@ -228,7 +230,7 @@ void Replicas::Cron(Pings pings) {
   RecountGoodReplicas();
 }
 
-// Sends an empty line to the replica, if the replica waits for its snapshot. The line shows that this server is alive.
+// Sends an empty line to a replica that waits for its snapshot, to show that this server is alive.
 void Replicas::PingWaitingReplica(Session& session) {
   const Replica::State state = session.replica->state;
   if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;
@@ -236,8 +238,8 @@ void Replicas::PingWaitingReplica(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Records when the replica last gave a sign of life. A replica that receives a snapshot sends nothing, but its socket
-// takes bytes. A replica that loads a snapshot sends empty lines.
+// Records when the replica last showed that it is alive. A replica that receives a snapshot sends nothing, but its
+// socket takes bytes. A replica that loads a snapshot sends empty lines.
 void Replicas::RecordSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.received_bytes) {

@@ -51,8 +51,9 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// For BeginAboveFile: the stream has at most kMaxStreamPerFile bytes for each byte of the append-only file. PINGs in
-// idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since the base was written.
+// BeginAboveFile estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
+// of the append-only file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since
+// the base was written.
 constexpr int64_t kMaxStreamPerFile = 3;
 constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
@@ -107,10 +108,10 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Makes this server a replica of host:port. If the history of its data is known, requests a partial resynchronisation.
-// A server that was a primary requests it too, because the new primary may have been its replica.
+// Makes this server a replica of host:port. Requests a partial resynchronisation if the history of its data is known,
+// even if this server was a primary: the new primary may have been its replica.
 //
-// A former primary may have writes that no other server has. Then its data is not an earlier state of the new primary's
+// A former primary may have writes that no other server has. So its data is not an earlier state of the new primary's
 // history, and has no known age (see PrimaryLink::Data).
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
@@ -125,7 +126,7 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
         "synchronize with the new master with just a partial transfer.");
   }
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
-  // The replicas of this server stay connected, since the new primary may continue the history that they have.
+  // The replicas of this server stay connected, because the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool is_same = shared_until && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
@@ -133,8 +134,8 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
 }
 
 // Records in History::data how the data here relates to the new primary. Does nothing unless History::IsWhole(). kNone:
-// there are no keys, and no other server has this history. kOther: the new primary may have another history. The data
-// here may then be that of an unrelated server, or a state from which the new primary has diverged.
+// there are no keys, and no other server has this history. kOther: the new primary may have another history. It may be
+// an unrelated server, or may have diverged from the data here.
 void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
@@ -191,8 +192,8 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
   if (!services_.data.dataset.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
   const History& history = services_.data.dataset.history;
   if (history_id != history.id) throw Refusal{refusals::kFailoverOtherHistory};
-  // A linked replica may have less than the primary, which then hands over with FORCE. A replica that was never linked
-  // has restarted since the primary chose it, and has only the data of its file.
+  // Refuses if this replica has restarted since the primary chose it (its link was never up), and has less data than
+  // the primary. A linked replica may have less, because the primary hands over to it with FORCE.
   if (!primary_link_.HasBeenLinked() && history.offset + 1 < from) throw Refusal{refusals::kFailoverAfterRestart};
   Promote();
   services_.env.log.Notice("MASTER MODE enabled (failover request)");
@@ -207,7 +208,7 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  // The file may have the data of a former primary, which never had the history of the present one.
+  // The file may contain data of a former primary that the present primary never had.
   ClassifyOwnData(0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
@@ -217,7 +218,7 @@ void Replication::Start() {
 
 void Replication::HandleDataDropped() {
   services_.storage.backup.HandleDataReplaced("The cluster removed all keys of this node");
-  // No command of the append-only file removes the keys, so the file begins again with an empty base.
+  // Begins the append-only file again with an empty base, because none of its commands removes the keys.
   AppendOnlyFile& aof = services_.storage.aof;
   if (aof.IsOn()) {
     aof.TurnOff();
@@ -230,8 +231,8 @@ void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();
   stream_.End();
-  // A former replica may have stopped at the present offset. The next write gets a larger one, so that elections prefer
-  // a replica which has it.
+  // The next write must get a larger offset than a former replica may have, because elections prefer the larger offset.
+  // Such a replica may have stopped at the present offset.
   const int64_t next = history.offset + (history.is_shared ? 1 : 0);
   history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), next);
   history.is_shared = false;
@@ -245,12 +246,12 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// A server that has loaded an append-only file begins a new history, because the file does not tell the offset.
-// Elections compare offsets, and replicas of the old history may have older data. So the offset of the new history
-// begins above the offset that the old one has probably reached. This is estimated from the size of the file: the
-// stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The estimate
-// is too low if clients sent many WAITs for few writes, or if the base names no offset and date (aof-use-rdb-preamble
-// no).
+// Called after an append-only file was loaded. The server then begins a new history, because the file does not tell the
+// offset. The new history must begin above the offset that the old one has probably reached: elections compare offsets,
+// and replicas of the old history may have older data. The old offset is estimated from the size of the file, because
+// the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The
+// estimate is too low if clients sent many WAITs for few writes, or if the base names no offset and date
+// (aof-use-rdb-preamble no).
 void Replication::BeginAboveFile() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
@@ -269,7 +270,8 @@ void Replication::BeginAboveFile() {
 // too, because the former history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
-  // The stream continues in the database that the file names. A database that this server lacks cannot be selected.
+  // Does nothing if the file names no history. The stream continues in the database that the file names, so this server
+  // must have that database.
   if (!file.IsWhole() || file.stream_db >= services_.data.dataset.keyspace.Count()) return;
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
@@ -286,8 +288,8 @@ void Replication::ContinueFromFile() {
   if (!services_.env.settings.replicaof) PropagateDeletionsOfExpiredKeys();
 }
 
-// Propagates the deletion of keys that had expired when the file was loaded. A replica that continues the history of
-// that file still has these keys.
+// Propagates the deletion of keys that had expired when the file was loaded. They were not loaded here, but a replica
+// that continues the history of the file still has them.
 void Replication::PropagateDeletionsOfExpiredKeys() {
   const Bytes verb = services_.env.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
   for (const auto& [db, key] : services_.storage.loading.TakeSkippedExpiredKeys()) {
@@ -298,7 +300,7 @@ void Replication::PropagateDeletionsOfExpiredKeys() {
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
-  // Ignores a session that is a replica already, or that belongs to the primary or to MONITOR.
+  // Ignores the request if the session is a replica already, or belongs to the primary or to MONITOR.
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
   if (is_filtered && !session.replica->accepts_unknown_length) throw Refusal{refusals::kFilterNeedsEof};
@@ -323,8 +325,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
   if (!stream_.HasBacklog()) {
-    // Without a backlog, the offset did not count all writes. So a former replica may have other data at the present ID
-    // and offset. A new ID excludes this.
+    // Takes a new replication ID. Without a backlog, the offset did not count all writes, so a former replica may have
+    // other data at the present ID and offset.
     if (!history.is_shared) {
       history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength),
                           std::max(history.offset, history.least_offset));
@@ -380,16 +382,16 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    // In a manual failover of the cluster, the replica must reach the offset at which this primary has paused writes,
-    // so no PING may advance this offset.
+    // Sends no PING during a manual failover of the cluster, because a PING advances the offset. The replica must reach
+    // the offset at which this primary has paused writes.
     const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
   if (!stream_.HasBacklog() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
-  // Drops the backlog, and changes the replication ID, since the offset does not count writes while there is no
-  // backlog. A replica that reconnects later then does a full resynchronisation.
+  // Drops the backlog and changes the replication ID, so that a replica which reconnects later does a full
+  // resynchronisation: without a backlog, the offset does not count writes.
   BeginNewHistory();
   services_.env.log.Notice(StrCat("Replication backlog freed after ", services_.env.settings.repl_backlog_ttl,
                                   " seconds without connected replicas."));

@@ -33,9 +33,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  public:
   explicit Replication(const Services& services);
 
-  // `shared_until`: how many bytes of this server's history the new primary is known to have, too (History). nullopt:
-  // the new primary may have another history. The keys here then count as data of another history
-  // (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
+  // Makes this server a replica. `shared_until` says how many bytes of this server's history the new primary is known
+  // to share (History). nullopt: the new primary may have another history. The keys here then count as data of another
+  // history (History::Data::kOther), until the new primary sends +CONTINUE or a snapshot.
   void Follow(const std::string& host, int port,  // makes this server a replica (REPLICAOF)
               std::optional<int64_t> shared_until);
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover; does nothing if this server is one already.
@@ -43,7 +43,8 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // from now on, even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
-  // file names. Then follows the primary that the settings name, if any.
+  // file names. With `appendonly`, sets the least offset of a new history. Then follows the primary that the settings
+  // name, if any.
   void Start();  // called after loading: follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
@@ -64,9 +65,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, if any; logs why
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // true: FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
-  // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID and ends before the offset
-  // `from`. Throws Refusal if this server is a primary, lacks data, has another history, or has restarted with older
-  // data.
+  // PSYNC … FAILOVER: makes this replica the primary in place of its primary, whose history has this ID and ends before
+  // the offset `from`. Throws Refusal if this server is a primary, lacks data, has another history, or has restarted
+  // with older data.
   void TakeOver(const std::string& history_id, int64_t from);  // PSYNC … FAILOVER: makes this replica the primary
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 

@@ -58,7 +58,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendRequest(std::initializer_list<Bytes> words) {  // adds a request such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  // The replication offset grows by the size of the part. The part is added to the backlog, if there is one.
+  // Adds one part of the primary's stream, after it was applied here: advances the replication offset by its size, and
+  // adds it to the backlog, if there is one.
   void AppendApplied(const BlobPart& part);  // adds one part of the primary's stream, after it was applied here
 
  private:

@@ -133,9 +133,9 @@ bool Resync::BeginFile() {
   return file_->Open();
 }
 
-// Without `repl-diskless-load swapdb`, deletes the old data first. With swapdb, clients are served the old data during
-// the load only if the old and the new data belong to one history (kAsync). The old data is then an earlier state of
-// the new data.
+// Begins to load the snapshot while it arrives. Without `repl-diskless-load swapdb`, first deletes the old data. With
+// swapdb, keeps the old data until the end of the load. Clients see it meanwhile (kAsync) only if both belong to one
+// history, because then the old data is an earlier state of the new data.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -152,7 +152,8 @@ void Resync::BeginDirectLoad() {
 }
 
 // Gives up the current history: until the whole snapshot is loaded, the data belongs to no history. Turns the
-// append-only file off, so that it keeps the old data: if this server ends before, it loads this data when it restarts.
+// append-only file off, so that it keeps the old data. If this server ends before the snapshot is loaded, it loads the
+// old data when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
@@ -162,8 +163,8 @@ void Resync::DropOldHistory() {
   parts_.replicas.CloseAll();
   services.data.dataset.history.ReplaceWith(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
-  // The last writes of the clients belong to the history that ends here, so WAIT must not count replicas for them any
-  // more.
+  // Makes WAIT count no replicas for earlier writes of the clients, because these writes belong to the history that
+  // ends here.
   services.clients.registry.ForEach(
       [](Session& session) { session.history_offset = std::numeric_limits<int64_t>::max(); });
   services.data.dataset.history.data = History::Data::kNone;
@@ -186,8 +187,8 @@ void Resync::FlushOldData() {
   services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
-// Notifies clients about the new keys, by OnSwap(db, db) for each database: clients that watch keys, and clients that
-// are blocked. The flush has already notified them about the removed keys.
+// Notifies the clients that watch keys or are blocked of the new keys, by OnSwap(db, db) for each database. The flush
+// has already notified them of the removed keys.
 void Resync::NotifyOfNewData() {
   Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;
@@ -224,8 +225,8 @@ bool Resync::Install() {
   return true;
 }
 
-// Loads the snapshot from the received file. Flushes the old data first, since memory may not suffice for both. If the
-// load succeeds, the received file becomes the dump file.
+// Loads the snapshot from the received file. First flushes the old data, because memory may not suffice for both. If
+// the load succeeds, the received file becomes the dump file.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");

@@ -49,7 +49,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool Finish() override;            // completes the file or the direct load; false if that failed
   // Moves the header of the snapshot from the front of `bytes` to head_. Once the header is complete, checks it, calls
   // Begin, and writes the header to target_. Returns false if this version of Respite cannot read the snapshot, or if
-  // its destination fails.
+  // writing it to target_ fails.
   bool TakeHeader(Bytes& bytes);       // collects the header, then checks it and calls Begin; false: failed
   bool Fail(const std::string& text);  // logs the error, keeps it in failure_, returns false
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed

@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-// Writeback is requested each time this many bytes were written, so that the sync at the end is short.
+// The number of written bytes after which the system is asked to write them to the disk, so that the sync at the end is
+// short.
 constexpr uint64_t kWritebackEvery = 8 * 1024 * 1024;
 
 }  // namespace

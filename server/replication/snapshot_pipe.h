@@ -20,15 +20,15 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
     Descriptor read_end;   // the read end, for this process
     Descriptor write_end;  // the write end, for the child
   };
-  // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one event
-  // loop turn.
+  // Sizes for sending a snapshot. They are small, because other clients wait while a socket takes a whole window in one
+  // event loop turn.
   static constexpr size_t kWindowBytes = 32 * 1024;  // about the maximum of unsent snapshot bytes per receiver
   static constexpr size_t kPieceBytes = 16 * 1024;   // maximum bytes of one read from the pipe or the snapshot file
 
   static Result<Ends, int> Open();  // makes a pipe; fails with errno
 
   // `mark` is the last text that a successful child writes. `piece` receives the data and the mark. `ended` is called
-  // when the child has closed its end or reading failed; `is_whole` says whether the mark came last. Each of these two
+  // when the child has closed its end, or when reading failed; `is_whole` says whether the mark came last. Both
   // functions may destroy this SnapshotPipe.
   SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);

@@ -26,7 +26,7 @@ SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
   return total_bytes_ == 0u ? Finish() : Status::kMore;
 }
 
-// Reads the line before the snapshot. Skips empty lines before this line, which only say that the primary is alive.
+// Reads the line before the snapshot. Skips empty lines before it, by which the primary shows that it is alive.
 SnapshotReceiver::Status SnapshotReceiver::TakeHeader(Bytes& bytes) {
   const size_t end = bytes.find('\n');
   head_.append(bytes.substr(0, end));
@@ -66,8 +66,8 @@ SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
   return read_bytes_ == *total_bytes_ ? Finish() : Status::kMore;
 }
 
-// The mark ends the snapshot only if no bytes follow it. The primary sends nothing after the mark until this replica
-// acknowledges the snapshot.
+// Handles bytes of a snapshot that ends with a mark. The mark counts only if no bytes follow it: the primary sends
+// nothing after the mark until this replica acknowledges the snapshot.
 SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
   tail_.append(bytes);
   bytes = {};

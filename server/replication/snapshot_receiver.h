@@ -12,7 +12,7 @@ namespace respite {
 
 class Logger;
 
-// If Write or Finish of a SnapshotTarget fails, the function logs the failure and returns false.
+// The destination of a snapshot. If its Write or Finish fails, that function logs the failure and returns false.
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
   virtual ~SnapshotTarget() = default;

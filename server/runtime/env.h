@@ -1,5 +1,5 @@
-// Env: references to the objects that every part of a server (Node) may use. Some of these objects are made for one
-// server; Runtime is their owner.
+// Env: references to the objects that every part of a server (Node) may use. The objects of Env that belong to one
+// server are owned by its Runtime.
 #pragma once
 
 #include "base/late_bound.h"

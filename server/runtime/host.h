@@ -11,7 +11,7 @@ class Host {  // interface of a server to its event loop; in tests, to a fixture
   virtual ~Host() = default;
   virtual void Stop(int exit_code) = 0;               // ends the server; alone in its process, also the process
   virtual void Post(std::function<void()> task) = 0;  // runs the task in a later Turn of the event loop
-  // Called from time to time in the middle of a Turn (a pass of the event loop).
+  // Serves clients. Called from time to time in the middle of a Turn (a pass of the event loop) that takes long.
   virtual bool ServeDuringLongTask() = 0;  // serves clients during a slow script or load; false: the server must stop
   // Sets the time of the Clock, in ms, at which the Host must call Housekeeping::Wake. Each call replaces the time of
   // the earlier call.

@@ -37,7 +37,7 @@ class LatencyMonitor {  // for each kind, keeps the latest slow events (LATENCY)
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // If two events of one kind end within the same second, only the longer one is kept.
+  // Records an event. Keeps only the longest of the events of one kind that end within the same second.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short; unix_time_s: end
   size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns how many kinds matched
   size_t Clear();                         // forgets all events; returns how many kinds there were

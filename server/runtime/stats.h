@@ -15,8 +15,8 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
  public:
   // Adds the sample (growth of counter) / (growth of base) since the last call. The base is usually the time in µs.
   void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
-  // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
-  // yet count as 0.
+  // Returns the growth of the counter per unit of the base, as the mean of the latest 16 samples. At first, missing
+  // samples count as 0.
   double MeanRatio() const;                               // mean growth of the counter per unit of the base
   double PerSecond() const { return MeanRatio() * 1e6; }  // mean growth per second; requires: `base` was a clock in µs
   void Reset() { *this = {}; }                            // forgets all samples
@@ -44,7 +44,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
 };
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
-  // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill the memory of Redis.
+  // Limits the memory for error codes, of which a script may return ever new ones. Redis 7.2 has no such limit.
   static constexpr size_t kMaxErrorKinds = 128;  // maximum number of kinds in `errors`; further ones are not counted
 
   uint64_t commands = 0;                     // number of commands that ran (total_commands_processed)

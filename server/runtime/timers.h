@@ -19,8 +19,9 @@ class Timers {  // runs the parts of a server that have work at certain times of
     virtual ~Source() = default;
     virtual int64_t NextDueMs() const = 0;    // when this source has work next (clock time), or kNever
     virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due, at most what one event loop Turn allows
-    // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
-    // need only report work that affects the order of events, because clients cannot observe intermediate states.
+    // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls, NextDueMs
+    // may leave out work whose time does not matter for the order of events, because clients do not see the clock's
+    // intermediate times.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
     virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock to now_ms
     // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.

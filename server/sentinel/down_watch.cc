@@ -29,8 +29,8 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   }
 }
 
-// Closes a connection that is still open but has brought no reply to PING, or no hello message, for a long time.
-// InstanceProtocol then connects again.
+// Closes a connection that is open but seems dead: for a long time it has brought no reply to PING, or no hello
+// message. InstanceProtocol then connects again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
@@ -57,9 +57,9 @@ bool DownWatch::IsSilent(const Instance& instance) const {
   return silent_ms > instance.primary.down_after_ms;
 }
 
-// A primary counts as down if it has reported role:slave for longer than down-after-milliseconds plus kRoleInfoPeriods
-// INFO periods. A rebooted primary may have lost its data. So such a primary also counts as down if the reboot is
-// longer ago than master-reboot-down-after-period (if not 0), and no PONG has arrived since.
+// Returns whether a primary that answers counts as down nevertheless. First case: it has reported role:slave for longer
+// than down-after-milliseconds plus kRoleInfoPeriods INFO periods. Second case: it has rebooted, so it may have lost
+// its data, and no PONG has arrived for master-reboot-down-after-period since then (if this is not 0).
 bool DownWatch::CountsAsDownAnyway(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
@@ -96,7 +96,7 @@ void DownWatch::AskOtherSentinels(Primary& primary, AskTiming timing) {
 
 void DownWatch::RequestOpinion(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
-  // Votes for a failover are requested in the epoch of that failover, which may be older than the current epoch.
+  // A vote is requested for the epoch of this failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->commands->Send(
       sentinel,

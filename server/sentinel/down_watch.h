@@ -13,9 +13,9 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
  public:
   DownWatch(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  // Both functions are called by the timer, except in tilt mode. CheckObjectivelyDown is also called after each reply
-  // to INFO and each answer of another Sentinel. CheckSubjectivelyDown also closes connections that bring no answers
-  // any more.
+  // The timer calls the two functions Check…, except in tilt mode. CheckObjectivelyDown is also called after each reply
+  // to INFO and after each answer of another Sentinel. CheckSubjectivelyDown also closes connections that bring no
+  // answers any more.
   void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down (sdown): the opinion of this Sentinel
   void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down (odown): a quorum agrees
 

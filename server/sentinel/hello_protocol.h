@@ -40,7 +40,8 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
     uint64_t config_epoch;     // epoch of the failover that has set the primary's address
   };
 
-  // Must be called before the fields are used, because they are written to sentinel.conf.
+  // Returns true if addresses, id and epochs are acceptable. Must be called before they are used, because they are
+  // written to sentinel.conf.
   bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);

@@ -13,10 +13,10 @@ constexpr size_t kRunIdLength = 40;
 // A reply to INFO is cut after this many bytes. INFO of a primary with a thousand replicas has about 100 KB.
 constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
-// Replicas are told to follow a primary only if the primary's last INFO is at most this many INFO periods old.
+// Replicas are told to follow a primary only if the primary's last INFO reply is at most this many INFO periods old.
 constexpr int64_t kFreshInfoPeriods = 2;
-// A replica that reports role:master for this many publish periods is sent REPLICAOF. If a failover had promoted the
-// replica, hello messages would have told this Sentinel in this time.
+// A replica that reports role:master is sent REPLICAOF after this many publish periods. If another Sentinel's failover
+// had promoted it, hello messages would have told this Sentinel in that time.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
@@ -149,13 +149,13 @@ bool InfoReader::IsUpAndPrimary(const Primary& primary) const {
          core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
 }
 
-bool InfoReader::HasNotGoneDownFor(const WatchedReplica& replica, int64_t ms) const {
+bool InfoReader::HasNotGoneDownWithin(const WatchedReplica& replica, int64_t ms) const {
   return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
 }
 
-// Handles a replica that reports to be a primary. If the failover under way has promoted the replica, the failover
-// continues. Otherwise the replica is a former primary that has returned: if it still reports role:master after
-// kRolePublishPeriods, and the primary is up, sends it REPLICAOF.
+// Handles a replica that reports to be a primary. If the failover under way has promoted this replica, the failover
+// continues. Otherwise the replica is probably a former primary that has returned. If it still reports role:master
+// after kRolePublishPeriods, and the primary is up, sends it REPLICAOF.
 void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_chosen_for_promotion && primary.is_failing_over &&
@@ -163,7 +163,7 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
     return failover_.HandlePromotion(replica);
   }
   const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
-  if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
+  if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownWithin(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;
   }
@@ -177,7 +177,7 @@ void InfoReader::CorrectReportedPrimary(WatchedReplica& replica) {
       core_.IsHostOf(primary.address, replica.reported_primary_host))
     return;
   const int64_t wait_ms = primary.failover_timeout_ms;
-  if (!IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
+  if (!IsUpAndPrimary(primary) || !HasNotGoneDownWithin(replica, wait_ms) ||
       core_.NowMs() - replica.reported_primary_since_ms <= wait_ms)
     return;
   replicaof_sender_.Follow(replica, primary.address);

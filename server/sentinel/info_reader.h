@@ -45,8 +45,8 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
   void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary for long
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // true: up, and has recently reported role:master
-  bool HasNotGoneDownFor(const WatchedReplica& replica,  // true: the replica did not become down in the last `ms` ms
-                         int64_t ms) const;
+  bool HasNotGoneDownWithin(const WatchedReplica& replica,  // true: it is up, or has been down for longer than `ms`
+                            int64_t ms) const;
 
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts

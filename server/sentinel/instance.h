@@ -160,7 +160,7 @@ struct Primary final : ServerInstance {  // a watched primary
   uint64_t leader_epoch = 0;        // epoch of the vote in `leader`
   bool is_failing_over = false;     // true: this Sentinel runs a failover, or waits to be elected for it
   bool is_failover_forced = false;  // true: an operator has started the failover, so no votes are needed
-  uint64_t failover_epoch = 0;      // the epoch in which votes for the failover count
+  uint64_t failover_epoch = 0;      // epoch of this failover: only votes of this epoch are counted for it
   FailoverState failover_state = FailoverState::kNone;  // the current step of the failover
   int64_t failover_state_ms = 0;                        // when failover_state was entered (real time)
   int64_t failover_start_ms = kLongAgo;  // when the last failover began here or elsewhere (real time), plus up to 1 s

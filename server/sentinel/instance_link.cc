@@ -59,8 +59,8 @@ void InstanceConnection::OnConnected() {
   link_->Send(std::exchange(unsent_, {}));
 }
 
-// Handles each complete reply. `self` keeps this object alive, because a handler may close the connection and release
-// its last owner.
+// Handles each complete reply. Keeps this object alive with `self`, because a handler may close the connection and
+// release its last owner.
 void InstanceConnection::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();
   parser_.Feed(bytes);

@@ -47,7 +47,7 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& pr
                                                                      int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kReported);
   if (!address.ok()) return Failure(InstanceError(address.error()));
-  // During a failover no replica is removed, because each takes part in it.
+  // Makes room for a new replica, but not during a failover, because each replica takes part in it.
   const bool has_room = primary.replicas.size() < kMaxReplicas ||
                         (!primary.is_failing_over && RemoveLongestDownIfFull(primary.replicas, kMaxReplicas));
   if (!has_room) return Failure(InstanceError::kTooMany);
@@ -85,7 +85,8 @@ bool InstanceList::RemoveDownSentinelIfFull(Primary& primary) {
   return RemoveLongestDownIfFull(primary.sentinels, kMaxPeerSentinels);
 }
 
-// If another primary has a link to the same Sentinel, uses that link too.
+// Lets `sentinel` use the link that this Sentinel already has to the same Sentinel for another primary. Two Sentinels
+// that watch several primaries together thus share one link.
 void InstanceList::ShareLink(PeerSentinel& sentinel) {
   for (const auto& [name, primary] : core_.state.primaries) {
     if (primary.get() == &sentinel.primary) continue;
@@ -149,7 +150,7 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
 }
 
 // Gives a primary another address. The server at the old address becomes one of its replicas in the list, because it
-// may return. The configuration file is saved immediately.
+// may return. Saves the configuration file immediately. Returns false if `host` does not resolve.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;

@@ -18,8 +18,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                             const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
-  // If there are kMaxReplicas already, the new replica replaces the one that has been down longest. Fails if none of
-  // them is down, or during a failover.
+  // Adds a replica that INFO of `primary` lists. The new replica replaces the one that has been down longest if there
+  // are kMaxReplicas already. In this case, fails if none of them is down, or during a failover.
   Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO of `primary` lists
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known
@@ -36,8 +36,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  // `moved` has the new address. Copies this address to the Sentinel's entries at all other primaries, and closes the
-  // links to it.
+  // Updates a Sentinel that has moved: copies the new address from `moved` to its entries at all other primaries, and
+  // closes the links to it.
   void UpdateSentinelAddress(const PeerSentinel& moved);  // updates a moved Sentinel's entry at all primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 

@@ -12,7 +12,7 @@ constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
 // Period of INFO, in ms, to a replica that was sent REPLICAOF NO ONE in a failover.
 constexpr int64_t kPromotionInfoMs = 100;
-// If INFO is not answered within this time (in ms), INFO is sent again.
+// The time (in ms) that a Sentinel waits for the reply to INFO before it may send INFO again.
 constexpr int64_t kInfoAgainMs = 1000;
 
 }  // namespace
@@ -37,8 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns where to connect. With resolve-hostnames, this is the host name, because the address of the name may have
-// changed.
+// Returns the host and port to connect to. With resolve-hostnames, returns the host name, because its IP address may
+// have changed.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -73,8 +73,8 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
       [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
-// Closes the connection if SUBSCRIBE has failed. Without a subscription the connection is useless, and the next one may
-// use another password.
+// Closes the connection if SUBSCRIBE has failed, because it can receive no messages. A new connection may log in with
+// another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHelloConnection();
@@ -142,9 +142,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
                       [this, &instance](const ReplyTree& reply) { ReceivePingReply(instance, reply); });
 }
 
-// Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive. Once such a server counts as down, this Sentinel sends
-// SCRIPT KILL.
+// Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary,
+// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL.
 void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

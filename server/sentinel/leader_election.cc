@@ -33,12 +33,13 @@ LeaderElection::Vote LeaderElection::VoteForLeader(Primary& primary, uint64_t ep
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  // Saves the vote. If that fails, the vote is not sent, because this Sentinel could vote again after a crash.
+  // Saves the vote before it is sent. If that fails, returns no vote, because after a crash this Sentinel could vote
+  // again.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.ReportPrimaryEvent(LogLevel::kWarning, "+vote-for-leader", primary, StrCat(candidate, " ", epoch));
-    // Delays the next failover of this Sentinel, so that the Sentinel that gets the vote has time to finish its
+    // Delays this Sentinel's own next failover, so that the Sentinel that gets the vote has time to finish its
     // failover.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }

@@ -19,12 +19,13 @@ class LeaderElection {  // decides which Sentinel carries out a failover
     uint64_t epoch;      // epoch of the vote
   };
   // Votes for `candidate`, unless this Sentinel has already voted in this epoch, or knows a later epoch. A vote for
-  // another Sentinel delays a failover by this one. Returns the last vote, which may be an older one for another
-  // Sentinel. Returns an empty vote if the vote could not be saved.
+  // another Sentinel delays a failover by this one. Returns the last vote of this Sentinel, which may be for another
+  // candidate or epoch. Returns an empty vote if the vote could not be saved.
   Vote VoteForLeader(Primary& primary, uint64_t epoch,  // votes for `candidate`, if allowed; returns the last vote
                      const std::string& candidate);
-  // Returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at least as many votes as the
-  // quorum. Empty: there is no such Sentinel. This Sentinel votes first, if it has not voted in this epoch.
+  // Counts the votes, and returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at
+  // least as many votes as the quorum. Returns an empty text if there is no such Sentinel. First gives this Sentinel's
+  // own vote, if it has not voted in this epoch.
   std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // votes, and counts all votes; empty: no leader
 
  private:

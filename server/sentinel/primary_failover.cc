@@ -13,7 +13,8 @@ constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // how long to wait for fresh INFO of reachable replicas
 constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
-// Returns whether `one` is the better replica to promote: by priority, then by replication offset, then by run id.
+// Returns whether `one` is better than `other` for promotion: by a lower priority, then by a larger replication offset,
+// then by a smaller run id.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;
@@ -206,7 +207,7 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndFailoverIfDone(primary);
 }
 
-// Makes a replica follow the new primary. A replica that does not report the new primary in time is skipped; InfoReader
+// Makes a replica follow the new primary. If it does not report the new primary in time, gives it up; InfoReader
 // corrects it after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_chosen_for_promotion) return;

@@ -8,7 +8,7 @@ void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& prim
 
 void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(server, "NO", "ONE"); }
 
-// Sends one transaction with REPLICAOF. The transaction also saves the new role in the server's configuration file, and
+// Sends REPLICAOF in a transaction. The transaction also saves the new role in the server's configuration file. It
 // disconnects the server's clients, so that no client relies on the former role.
 void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommandConnection()) return;

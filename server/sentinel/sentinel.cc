@@ -84,8 +84,8 @@ bool Sentinel::HasHeardFromAllInstances() const {
   });
 }
 
-// Enters tilt mode if the time since the last tick is negative or too long. A Sentinel that did not run for a while
-// must not take its own delay for silence of other instances. In tilt mode, a Sentinel still sends PING, INFO and hello
+// Enters tilt mode if the time since the last tick is negative or too long. Then this Sentinel did not run for a while,
+// and must not mistake its own delay for silence of other instances. In tilt mode it still sends PING, INFO and hello
 // messages. It considers no instance down, and starts no failover, until SentinelPeriods::tilt has passed.
 void Sentinel::CheckTilt() {
   const int64_t now_ms = core_.NowMs();
@@ -118,7 +118,7 @@ void Sentinel::TickPrimary(Primary& primary) {
   for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);
 }
 
-// Checks whether the primary is down, and takes the steps of its failover until one must wait.
+// Checks whether the primary is down. Starts a failover if needed, and takes its steps until one must wait.
 void Sentinel::AdvanceFailover(Primary& primary) {
   down_watch_.CheckObjectivelyDown(primary);
   failover_.StartIfNeeded(primary);

@@ -61,7 +61,8 @@ Result<SentinelAddress, InstanceError> SentinelCore::ResolveAddress(const std::s
   return SentinelAddress{name, {}, port};
 }
 
-// Looks up the IP of `name` only if `name` is not an IP itself, and not the name in `address`.
+// Returns whether `name` (a host name or IP) means the host of `address`. Looks up the IP of `name` only if it is a
+// name, and not the name in `address`.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
   if (address.IsAt(name, address.port)) return true;
   if (IsAddress(name)) return false;

@@ -43,16 +43,18 @@ struct SentinelCore {  // what all parts of a Sentinel share
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks host and port, finds the IP
                                                         int port, Accept accept) const;
-  // May look up `name`, which can block for a second.
+  // Returns whether `name` (a host name or IP) means the host of `address`. May look up `name`, which can block for a
+  // second.
   bool IsHostOf(const SentinelAddress& address,  // true: `name` (host name or IP) means the host of `address`
                 const std::string& name) const;
 
   // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no
-  // script; SentinelEvents does that.
+  // notification script; SentinelEvents does that.
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
   bool Save() const;  // writes the state to the configuration file; false: failed, and the reason is logged
-  // Only for changes that this Sentinel would learn again after a crash.
+  // Lets a tick within a second save the state. Only for changes that this Sentinel would learn again if a crash lost
+  // them.
   void SaveSoon() const { state.wants_save = true; }  // lets a tick within a second save the state
 };
 

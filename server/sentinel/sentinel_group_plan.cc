@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// All members are on one machine, so a server that does not answer within a second is down.
+// How long a server may be silent before it counts as down. A second is enough, because all members are on one machine.
 constexpr char kDownAfterMs[] = "1000";
 constexpr char kFailoverTimeoutMs[] = "10000";
 

@@ -34,7 +34,8 @@ class LineWriter {
   void AddText(Bytes keyword, const std::string& value) {
     if (!value.empty()) Add(keyword, QuotedIfNeeded(value));
   }
-  // Adds a yes/no directive. The default is written only if the file already has a line for this directive.
+  // Adds a yes/no directive. If its value is the default, it is written only if the file already has a line for this
+  // directive.
   void AddSwitch(Bytes keyword, Bytes value, Bytes as_default) {
     Add(keyword, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;
@@ -78,8 +79,8 @@ void LineWriter::AddSettings(const Primary& primary) {
   AddNumberOf("master-reboot-down-after-period", primary, primary.reboot_down_after_ms, 0);
 }
 
-// Writes the known replicas and Sentinels of a primary. During a failover, the line `monitor` may already name the new
-// primary. The list of replicas then has the old primary in place of the new one.
+// Writes the known replicas and Sentinels of a primary. During a failover, the line `monitor` may already name the
+// promoted replica as the primary. If so, writes the old primary's address in the promoted replica's place.
 void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {

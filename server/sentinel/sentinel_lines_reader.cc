@@ -27,7 +27,7 @@ constexpr std::array<Bytes, 14> kPrimaryKeywords = {"down-after-milliseconds",
                                                     "known-sentinel",
                                                     "rename-command"};
 
-// As Redis does, reads the number at the beginning of the text, and ignores the rest of the text.
+// Returns the number at the beginning of the text, whatever follows it, as in Redis.
 int64_t NumberOf(const std::string& text) { return std::strtoll(text.c_str(), nullptr, 10); }
 uint64_t EpochOf(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
 
@@ -60,8 +60,8 @@ SentinelLinesReader::Rank SentinelLinesReader::RankOf(const std::string& keyword
   return std::ranges::find(kGlobalKeywords, keyword) != kGlobalKeywords.end() ? Rank::kGlobal : Rank::kPrimary;
 }
 
-// Reads the lines in three passes: global lines, `monitor`, and lines of a primary. `monitor` depends on the global
-// line `resolve-hostnames`, and a line of a primary needs the primary that `monitor` adds.
+// Reads the lines in three passes: global lines, `monitor` lines, and other lines about a primary. `monitor` depends on
+// the global line `resolve-hostnames`, and a line of a primary needs the primary that `monitor` adds.
 std::optional<InvalidLine> SentinelLinesReader::Read(const std::vector<ConfigLine>& lines) {
   for (const Rank rank : {Rank::kGlobal, Rank::kMonitor, Rank::kPrimary}) {
     for (const ConfigLine& line : lines) {

@@ -31,8 +31,8 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
 
   static Rank RankOf(const std::string& keyword);  // in which of three passes the directive is read
   Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
-  // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. An empty outer
-  // optional: the line is of another kind.
+  // Each of the following functions reads one kind of line; `words` begins with the word after `sentinel`. Returns no
+  // value (an empty outer optional) if the line is of another kind. Otherwise returns the error, or nullopt inside.
   std::optional<Objection> ReadGlobalLine(const std::string& keyword,  // reads a directive such as `myid`
                                           const Words& words);
   Objection ReadMonitorLine(const Words& words);                        // reads `monitor`, which adds a primary

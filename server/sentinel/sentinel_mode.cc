@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// Before the server is made, a Sentinel that never starts reads the configuration lines, to find wrong ones. TrialHost
-// is its host: it only resolves names and finds programs.
+// The host of a Sentinel that only reads the configuration lines, to find wrong ones before the server is made. The
+// host resolves names and finds programs; such a Sentinel never starts.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}

@@ -80,7 +80,8 @@ struct SentinelState {                       // everything that a Sentinel knows
   }
 };
 
-// The address in replies to clients. Once a failover has promoted a replica, returns the address of this replica.
+// Returns the address that clients are told. Once a failover has promoted a replica, this is the address of this
+// replica.
 inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // where clients find the primary now
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;

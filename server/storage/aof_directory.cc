@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Maximum size of a manifest that is read, in bytes. Respite and Redis write no larger ones.
+// The maximum size, in bytes, of a manifest that this server reads. Respite and Redis write no larger ones.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
@@ -54,8 +54,8 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
-// Fails if the directory has non-empty AOF files but no manifest. Redis does not check this: it would start without
-// keys, and overwrite the files.
+// Fails if the directory has non-empty AOF files but no manifest: it was lost. Redis would start without keys in this
+// case, and overwrite the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -75,8 +75,9 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single append-only file of Redis before version 7 must be moved into the directory: if the
-// manifest names no files, or, as in Redis, if the last upgrade was interrupted after the manifest was written.
+// Returns whether the single append-only file of Redis before version 7 must be moved into the directory. This is so if
+// the manifest names no files. As in Redis, it is also so if the last upgrade was interrupted after the manifest was
+// written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
@@ -161,8 +162,8 @@ void AofDirectory::RemoveUncommittedFiles() {
   }
 }
 
-// Removes first the files and then their manifest entries, so that a crash leaves no file that the manifest does not
-// list.
+// Removes the files that a rewrite has replaced, and then their entries in the manifest. With this order, a crash
+// leaves no file that the manifest does not list.
 void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
   for (const AofManifest::Part& part : manifest_.history()) {

@@ -2,8 +2,8 @@
 // these files.
 //
 // Commit first writes a new manifest to the disk. manifest() returns the new manifest only afterwards. The files that a
-// manifest names must be on the disk before the manifest is. Files of unknown origin that no manifest names are kept,
-// and new files never take their names. Errors are logged, with Redis' texts if Redis has the same error.
+// manifest names must be on the disk before the manifest is. A file that no manifest names may have any origin, so it
+// is kept, and new files never take its name. Errors are logged, with Redis' texts if Redis has the same error.
 #pragma once
 
 #include <memory>
@@ -27,16 +27,17 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
 
   enum class OldFile : uint8_t { kLeave, kTake };  // kTake: move the old single file here
-  // A missing manifest counts as a manifest without files. With kTake, Read also moves the single append-only file of
-  // Redis before version 7 into the directory, if the manifest names no files, or if an earlier move was interrupted.
+  // Reads the manifest. A missing one counts as a manifest without files. With kTake, also moves the single append-only
+  // file of Redis before version 7 into the directory. Moves it if the manifest names no files, or if an earlier move
+  // was interrupted.
   Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
   // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
   Step Make();                  // creates the folder `appenddirname`, unless it exists
-  // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`: the incremental
-  // that the server writes. Releases the lock on the previous incremental. Servers with another appendfilename may
-  // share the directory. Requires: the file exists.
+  // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`. This is the
+  // incremental file to which this server appends. Releases the lock on the previous incremental. Servers with another
+  // appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);  // no other server may use the append-only files while `name` is locked
   void Unlock() { lock_.reset(); }     // ends Lock: another server may use the files
 

@@ -122,7 +122,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
 RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
   services_.env.log.Notice(is_base ? "Reading RDB base file on AOF loading..."
                                    : "Reading RDB preamble from AOF file...");
-  // Keeps expired keys, because the records that follow the RDB were written while these keys existed.
+  // Keeps expired keys. The records after the RDB were written while these keys existed, and may use them.
   RdbLoadResult end = LoadRdb(services_, part.file, part.name, 0,
                               {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
@@ -226,8 +226,7 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
-  // A SELECT has failed. Loading ends, because the commands that follow must not run in the previously selected
-  // database.
+  // Ends loading, because a SELECT has failed: the commands after it must not run in the previously selected database.
   Fail(StrCat("Fatal error: the append only file ", part.name,
               " selects a database that this server does not have (databases ", services_.data.dataset.keyspace.Count(),
               ")"));
@@ -275,8 +274,8 @@ AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofRead
   }
 }
 
-// Truncates the file if its last record (a command), at `offset`, is incomplete. Fails if complete records follow,
-// because then the length of a record is damaged, and the records after it must not be lost.
+// Truncates the file if its last record (a command), at `offset`, is incomplete. Fails if complete records follow it:
+// then the length of this record is damaged, and the records after it must not be lost.
 AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
   const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);
@@ -309,7 +308,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                 "server.");
   }
   services_.env.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
-  // Refuses before anything is truncated. Redis truncates the file first, and then refuses to start.
+  // Refuses to load before anything is truncated. Redis truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
   const IoError error = services_.storage.aof.TruncateFile(part.name, offset);

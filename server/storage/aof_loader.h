@@ -81,11 +81,11 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end
   Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded; kStop: loading must end
-  // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
-  // ago. Reports that depend on loaded bytes would come too late.
+  // Called after commands that may be slow, such as scripts. Reports progress if the last report was at least 100 ms
+  // ago, because reports after a number of loaded bytes could come too late.
   void ReportIfSlow(const Record& record);  // ReportProgress, if the last report was 100 ms ago or more
-  // Finds the command that had the name arguments[0] before rename-command. Otherwise returns `found`, the command that
-  // has this name now, or a command that clients cannot call. Null: unknown.
+  // Returns the command that had the name arguments[0] before rename-command. If there is none, returns `found` (the
+  // command that has this name now), or a command that clients cannot call. Returns null if the name is unknown.
   const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // finds a command by its old name
                                            const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading

@@ -35,8 +35,8 @@ AofWriter::~AofWriter() { AwaitSync(); }
 
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   if (IsOpen()) {
-    // One thread does all background file tasks in order. So when a later sync is done, the sync of the old file is
-    // done too.
+    // Syncs and closes the previous file on the thread for background file tasks. This thread does them in order, so a
+    // later sync ends only after this one.
     closings_.push_back(std::make_unique<Closing>(std::move(file_), written_bytes_ != synced_bytes_));
     parts_.files.RunInBackground(*closings_.back());
   }
@@ -161,7 +161,8 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             "it starts.  ftruncate: " +
             IoErrorText(error));
       }
-      // The part that was written could not be removed, so it stays in the file. The next attempt writes only the rest.
+      // Counts the written bytes as bytes of the file, because it could not be removed. The next attempt writes only
+      // the rest.
       bytes_ += progress.bytes;
       written_bytes_ += progress.bytes;
       buffer_.erase(0, progress.bytes);
@@ -196,8 +197,8 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  // Waits for running syncs, for two reasons: data of earlier files must be on the disk first, and the system reports a
-  // failed sync only once.
+  // Waits for running syncs. Data of earlier files must be on the disk first, and the system reports a failed sync only
+  // once.
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
   synced_at_ms_ = parts_.real_clock.NowMs();
   const IoError error = file_->Sync();

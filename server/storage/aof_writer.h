@@ -3,9 +3,9 @@
 //
 //   always     syncs before any reply is sent: one sync for all clients of the Turn. After a disk error the server
 //              must stop, see MustStop.
-//   everysec   another thread syncs once a second. A write during a sync would block, so the write is
-//              delayed, by two seconds at most.
-//   no         the system decides.
+//   everysec   another thread syncs once a second. A write during a sync would block, so it waits for the sync, but
+//              at most two seconds.
+//   no         the operating system decides when data gets to the disk.
 //
 // If a write fails with everysec or no, the part that was written is removed again, and every Turn retries the whole
 // write. Until a write succeeds, WriteOrSyncError() makes the server refuse write commands.
@@ -43,10 +43,10 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   enum class Child : uint8_t { kNone, kRuns };      // kRuns: a child process saves or rewrites now
 
   explicit AofWriter(const Parts& parts);
-  // Waits until a running sync has ended.
+  // Waits until running syncs have ended.
   ~AofWriter();
 
-  // From now on, data is appended to `file`, which has `bytes` bytes. The previous file is synced and closed in the
+  // Appends data to `file`, which has `bytes` bytes, from now on. The previous file is synced and closed in the
   // background. Data that is still in the buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);  // from now on, appends to this file of `bytes` bytes
   void Discard() {                                        // drops the buffered commands; they count as written

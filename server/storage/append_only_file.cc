@@ -40,7 +40,8 @@ AppendOnlyFile::AppendOnlyFile(const Parts& parts)
 
 Step AppendOnlyFile::Prepare() {
   const bool wanted = parts_.env.settings.appendonly;
-  // preload-file may name the single append-only file of Redis before version 7, so this file stays where it is.
+  // Leaves the single append-only file of Redis before version 7 where it is if preload-file is set, because
+  // preload-file may name it.
   const bool takes_old_file = wanted && parts_.env.settings.preload_file.empty();
   const auto old_file = takes_old_file ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
@@ -51,8 +52,8 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// Locks the last incremental file, which protects all files against other Respite servers. A missing file is no error
-// here, because loading reports it.
+// Locks the last incremental file, so that other Respite servers use none of the files. If this file is missing, does
+// nothing, because loading will report it.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;
@@ -120,8 +121,8 @@ Step AppendOnlyFile::CreateFirstBase() {
   return directory_.SyncDirectory() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
 
-// Commits the manifest before the first byte is written, because a file with propagated commands must be in the
-// manifest.
+// Creates an incremental file and appends to it from now on. Commits the manifest before the first byte is written,
+// because the manifest must name each file that contains commands.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
   const std::string name = next.AddIncremental(parts_.env.settings.appendfilename, directory_.TakenNamePredicate());
@@ -177,8 +178,8 @@ IoError AppendOnlyFile::FlushAndSync() {
   return writer_.SyncNow();
 }
 
-// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so a
-// server that starts after the crash does not load that file anyway.
+// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so
+// the next start ignores it.
 IoError AppendOnlyFile::SimulateCrash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);
@@ -235,7 +236,8 @@ void AppendOnlyFile::TurnOff() {
   if (IsRewriting()) parts_.child_processes.Kill();
 }
 
-// Drops the commands since the fork. These commands are useless, because the base before them was not completed.
+// Drops the commands that were recorded since the fork, and their file. They are useless, because the base before them
+// was not completed.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -255,8 +257,8 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
     return StartRewrite();
   }
   is_rewrite_scheduled_ = true;
-  // Starts the count of failures again. As in Redis, the delay after failed rewrites does not apply to a rewrite that a
-  // client has requested and that had to be scheduled.
+  // Resets the count of failures. As in Redis, a rewrite that a client has requested, and that is scheduled, need not
+  // wait because earlier rewrites have failed.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -30,15 +30,14 @@ class FileSystem;
 class ChildProcesses;
 class RdbContents;
 
-// Learns what happens to the append-only file. A backup consists of files of the append-only file, so the backup must
-// know when they change.
+// Learns what happens to the append-only file. A backup does, because it consists of files of the append-only file.
 class AofListener {  // interface: learns of rewrites, and of the end of the append-only file
  public:
   virtual ~AofListener() = default;
   virtual bool MustPostponeRewrite() const = 0;  // true: no rewrite may begin now; scheduled ones wait
   // Called after each rewrite. `has_new_base`: the manifest now names the file of this rewrite as the base.
   virtual void HandleRewriteEnd(bool has_new_base) = 0;  // a rewrite has ended; false: it has failed
-  // Called before the append-only file is turned off. The last incremental file is still open then.
+  // Called before the append-only file is turned off, while its last incremental file is still open.
   virtual void HandleTurnOff() = 0;  // the append-only file will be turned off now
 };
 
@@ -62,8 +61,8 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   // --- The start of the server
 
-  // Reads the manifest, even if appendonly is off, because an invalid manifest must stop the server. If appendonly is
-  // on, also creates the directory and locks the files.
+  // Reads the manifest. Does so even if appendonly is off, because an invalid manifest must stop the server. If
+  // appendonly is on, also creates the directory and locks the files.
   Step Prepare();  // at startup: reads the manifest; if appendonly is on, locks the files
   // Opens the last file for appending after loading, and creates missing files. `base_bytes` is the size of the loaded
   // base. Requires: Prepare has succeeded, and appendonly is on.
@@ -79,7 +78,8 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   void Append(const PropagatedGroup& group) override { writer_.Append(group); }  // buffers the commands
   size_t BufferedBytes() const override { return writer_.BufferedBytes(); }      // bytes not written yet
-  // Must be called at the end of each event loop Turn. Afterwards MustStop says whether the replies must not be sent.
+  // Must be called at the end of each event loop Turn, before replies are sent. If MustStop returns true afterwards,
+  // the replies must not be sent.
   void Flush();            // at the end of a Turn, before replies are sent: writes the Turn's propagated commands
   bool MustStop() const {  // true: the disk failed with appendfsync `always`, so no replies may be sent
     return writer_.MustStop();
@@ -94,7 +94,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   Step TurnOn();  // CONFIG SET appendonly yes: starts or schedules the first rewrite; kFailed: stays off
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
-  // TurnBackOn fails, Cron tries again, because no client learns of the failure.
+  // this fails, Cron tries again, because no client can be told of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };  // what BGREWRITEAOF has done
@@ -103,12 +103,12 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // one. `moment` ends the log line "Creating AOF incr file NAME …", such as "on background rewrite".
   Step BeginNextIncremental(const char* moment);  // from now on, writes to a new incremental file
   AofBaseFormat BaseFormat() const;               // format of a new base: aof-use-rdb-preamble says it
-  // Writes the data to `path` as the base of an append-only file. May run in a child process. Returns false on failure,
-  // which is logged. `reporter` may be null. Cost: O(data set).
+  // Writes the data to `path` as the base of an append-only file. Returns false on failure, which is logged. Often runs
+  // in a child process; `reporter` then gets the progress, otherwise it is null. Cost: O(data set).
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`; false: failed
   void AttachListener(AofListener& listener) { listener_.Attach(&listener); }  // from now on, `listener` is called
-  // Called by the timer. Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Also
-  // forgets removed files whose disk space is free now.
+  // Called by the timer. Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Also frees
+  // the records of removed files whose disk space is free now.
   void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn, forgets removed files
 
   // --- For INFO

@@ -16,7 +16,8 @@ namespace respite {
 
 namespace {
 
-// Returns whether a hard link failed because the two directories, or their file system, do not allow any.
+// Returns whether the error of a hard link means that no hard link is possible between these two directories, or in
+// their file system.
 bool IsLinkingImpossible(IoError error) {
   return error == EXDEV || error == EPERM || error == ENOSYS || error == EOPNOTSUPP || error == EMLINK;
 }
@@ -32,7 +33,7 @@ Backup::Backup(const Parts& parts)
 
 Backup::FailureReason Backup::Start() {
   if (state_ == State::kFailed) {
-    // Repeats a removal that has failed.
+    // Removes the files of a failed backup again, because their removal may have failed.
     if (auto reason = CleanUp()) return reason;
   }
   if (auto reason = directory_.Open()) return reason;
@@ -103,7 +104,8 @@ void Backup::HandleRewriteEnd(bool has_new_base) {
   PinBase();
 }
 
-// If the base cannot be linked, begins again with files of its own, which costs another fork.
+// Gives the base a second name in the directory of the backup. If hard links are impossible there, the backup begins
+// again and writes files of its own, which costs another fork. After any other error, the backup fails.
 void Backup::PinBase() {
   const AofDirectory& aof = parts_.aof.directory();
   manifest_ = aof.manifest();
@@ -147,14 +149,15 @@ void Backup::Cron() {
 
 bool Backup::MustPostponeRewrite() const {
   if (way_ == Way::kFromAof) return state_ == State::kIncrementing;
-  // As in Redis, BGREWRITEAOF waits if the append-only file is off.
+  // A backup that makes its own files postpones a rewrite only if the append-only file is off: BGREWRITEAOF waits then,
+  // as in Redis.
   return !parts_.aof.IsOn() && (state_ == State::kSnapshotting || state_ == State::kIncrementing);
 }
 
 bool Backup::IsWritingBase() const { return parts_.child_processes.Does(ChildWork::kBackup); }
 
-// Called before the append-only file is turned off. The backup needs the commands after that, so it records them itself
-// from now on.
+// Called before the append-only file is turned off. From now on, the backup records the commands itself, because it
+// needs them until it is sealed.
 void Backup::HandleTurnOff() {
   if (way_ != Way::kFromAof) return;
   if (state_ == State::kSnapshotting) {
@@ -201,8 +204,9 @@ Backup::FailureReason Backup::Seal() {
   return std::nullopt;
 }
 
-// Writes the manifest under another name before the append-only file begins its next incremental, because this is what
-// fails if the disk is full. Until then, a failure changes nothing.
+// Links the last incremental file into the directory of the backup, and makes the append-only file begin its next one.
+// Before that, writes the manifest under another name, because this fails if the disk is full, and then nothing has
+// changed yet.
 Backup::FailureReason Backup::SealFromAof() {
   const std::string& name = manifest_.incrementals().back().name;
   IoError error = parts_.aof.FlushAndSync();
@@ -228,7 +232,8 @@ Backup::FailureReason Backup::SealByItself() {
 
 void Backup::Abort() { Fail("aborted by user"); }
 
-// Does not end a rewrite of the append-only file, which is of use without the backup.
+// Ends the backup and removes its files. A rewrite of the append-only file continues, because it is of use without the
+// backup.
 void Backup::Fail(const std::string& reason) {
   parts_.env.log.Warning("The backup has failed: " + reason);
   state_ = State::kFailed;

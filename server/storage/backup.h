@@ -58,7 +58,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   explicit Backup(const Parts& parts);
 
   // Start, Seal, Abort and CleanUp do what BACKUP START, SEAL, ABORT and CLEANUP must do. A FailureReason says why one
-  // of them failed; nullopt: success. A failed Seal or CleanUp changes nothing, so the client can repeat it.
+  // of them failed; nullopt: success. The client can repeat a failed Seal or CleanUp, because the state is unchanged.
+  // There is one exception: if Seal cannot give the manifest its final name, the backup fails.
   using FailureReason = std::optional<std::string>;
   FailureReason Start();    // BACKUP START. Requires: !IsInProgress(), and the state is not kSealed
   FailureReason Seal();     // BACKUP SEAL. Requires: the state is kIncrementing
@@ -78,7 +79,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void Flush();  // at the end of a Turn: writes the recorded commands
   void Cron();   // the timer's work: starts a pending backup, removes a sealed one after backup-sealed-ttl
   // Called after all data was replaced without propagated commands, for example by a full synchronization. A backup
-  // that has begun fails, because its commands belong to other data. `reason` is for clients and the log.
+  // whose base was begun fails, because its commands belong to other data. `reason` is for clients and the log.
   void HandleDataReplaced(const char* reason);  // a backup fails if the data is replaced without commands
   void HandleShutdown();                        // the server stops: gives up a backup that is not sealed
 

@@ -21,9 +21,10 @@ class BackupDirectory {  // the folder `backupdirname` and its files
   // `files` and `settings` must outlive this object.
   BackupDirectory(FileSystem& files, const Settings& settings) : files_(files), settings_(settings), removal_(files) {}
 
-  // Creates the directory unless it exists, and locks it. Returns why it cannot be used: it is not empty, for example.
+  // Creates the directory unless it exists, and locks it. Returns nullopt, or why it cannot be used, for example
+  // because it is not empty.
   std::optional<std::string> Open();  // creates and locks the empty directory; returns why that failed
-  // Removes all files whose names are those of a backup. Returns why one of them could not be removed.
+  // Removes all files whose names are those of a backup. Returns nullopt, or why one of them could not be removed.
   std::optional<std::string> RemoveFiles();  // removes the files of a backup; returns why that failed
   // Removes the files that a backup of an earlier process has left, unless another server is using them. A missing
   // directory is no error. Requires: the directory is not open.

@@ -21,7 +21,7 @@ class BackupRecorder final : public Journal {  // writes propagated commands to 
   BackupRecorder(const Env& env, FileSystem& files, Journals& journals)
       : env_(env), files_(files), journals_(journals) {}
 
-  // From now on, appends all propagated commands to the file `path`. Requires: nothing is recorded.
+  // Appends all propagated commands to the file `path` from now on. Requires: nothing is recorded.
   IoError Begin(const std::string& path, FileSystem::Mode mode);  // begins to record in this file
   void End();                                                     // records no more; drops what is not written yet
   IoError Flush();    // at a Turn's end: writes the buffer; returns the error after which the file is useless

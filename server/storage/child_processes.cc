@@ -32,7 +32,7 @@ Result<pid_t, int> ChildProcesses::Start(ChildWork work, Forker::Job job, EndHan
   parts_.env.latency.Note("fork", fork_us);
   work_ = work;
   pid_ = pid.value();
-  ended_ = std::move(ended);
+  on_end_ = std::move(ended);
   keys_total_ = keys;
   return pid;
 }
@@ -42,7 +42,7 @@ void ChildProcesses::Poll() {
   const auto end = forker_.Poll();
   if (!end) return;
   work_.reset();
-  const auto ended = std::exchange(ended_, nullptr);  // the handler may start the next child
+  const auto ended = std::exchange(on_end_, nullptr);  // the handler may start the next child
   ended(*end);
 }
 

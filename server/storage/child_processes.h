@@ -44,7 +44,7 @@ class ChildProcesses {  // starts and kills the server's only child: a save, a r
   Forker& forker_;                 // forks and kills the child
   std::optional<ChildWork> work_;  // what the child does; nullopt: none runs
   pid_t pid_ = 0;                  // process ID of the child that was started last
-  EndHandler ended_;               // called when the child has ended
+  EndHandler on_end_;              // called when the child has ended
   uint64_t keys_total_ = 0;        // number of all keys when the child was forked
 };
 

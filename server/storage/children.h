@@ -20,8 +20,9 @@
 
 namespace respite {
 
-// What a child writes. kSnapshot: an RDB file. kRewrite: a base of the append-only file. kTransfer: a snapshot into a
-// pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node. kBackup: the base of a backup.
+// The data that a child process writes. kSnapshot: an RDB file. kRewrite: a base of the append-only file. kTransfer: a
+// snapshot into a pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node. kBackup: the
+// base of a backup.
 enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer, kSlots, kBackup };  // what a child writes
 
 struct ChildProgress {          // what a child tells the server about its progress

@@ -42,7 +42,7 @@ LoadOutcome LoadDataAtStartup(const Services& services) {
   if (services.env.settings.appendonly) return OpenAppendOnlyFile(services);
   if (services.env.settings.starts_empty) return LoadOutcome::kAbsent;
   const int64_t started_us = services.env.clock.MonotonicUs();
-  // A replica keeps expired keys until its primary deletes them.
+  // A replica keeps the expired keys of the file until its primary deletes them.
   const auto expired =
       services.env.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;
   const LoadOutcome outcome = LoadDump(services, {.expired = expired});

@@ -1,5 +1,5 @@
-// Loads the data at startup: from the file that preload-file names. Without this directive, from the append-only file
-// if appendonly is on, otherwise from the RDB file. With `starts_empty`, the RDB file is not loaded.
+// Loads the data at startup. If preload-file is set, loads the file that it names. Otherwise loads the append-only file
+// if appendonly is on, or else the RDB file. With `starts_empty`, the RDB file is not loaded.
 #pragma once
 
 #include "server/storage/rdb_loader.h"

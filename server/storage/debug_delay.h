@@ -5,7 +5,7 @@
 
 namespace respite {
 
-// Sleeps for `us` µs. A signal ends the sleep early, as in Redis, except the timer signal of scripts (SIGRTMIN).
+// Sleeps for `us` µs. As in Redis, a signal ends the sleep early; only the timer signal of scripts (SIGRTMIN) does not.
 void SleepUs(int64_t us);  // sleeps this number of µs, or until a signal arrives
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call; `calls` counts these calls.

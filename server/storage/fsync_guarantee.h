@@ -1,6 +1,6 @@
 // FsyncGuarantee: computes how much of an append-only file is certainly on the disk after a machine crash. `always`
 // guarantees the whole file, and `everysec` all data older than a second. `no` guarantees data older than 30 seconds,
-// because Linux writes it by then. TEST CRASH uses this to make a server lose the rest.
+// because Linux writes it by then. TEST CRASH makes a server lose the rest of the file.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@ namespace respite {
 
 namespace {
 
-// Returns the text before `mark`, and removes this text and `mark` from `text`. Without a mark, takes the whole text.
+// Returns the text before `mark`, and removes this text and `mark` from `text`. If there is no mark, returns the whole
+// text.
 Bytes TakeUntil(char mark, Bytes& text) {
   const Bytes taken = text.substr(0, text.find(mark));
   text.remove_prefix(std::min(taken.size() + 1, text.size()));

@@ -19,13 +19,14 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";  // name of the RDB field
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);  // the RDB field kHiddenSlotsAux: "one 0-2;two 9-9"
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // slots being imported: "9f3c… 0-2;07ab… 9-9"
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsText, adds its slots to `hidden`
 
 std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
                                           const SlotSet& slots);
 std::string HideSlotsRequests(const HiddenSlots& hidden);  // the requests HIDE as RESP, one for each name
-// `name` is the name of the migration whose slots CLUSTER SYNCSLOTS HIDE has hidden.
+// Returns the request that makes the slots of a migration visible again, after HideSlotsRequest has hidden them. `name`
+// is the name of the migration.
 std::vector<std::string> RevealSlotsRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL, for the AOF and replicas
 
 std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"

@@ -23,8 +23,8 @@ namespace respite {
 
 namespace {
 
-// Time limit for all function libraries together of an RDB that a primary sends. Each library has its own limit, but a
-// primary could send any number of libraries.
+// The time limit for loading all function libraries of an RDB that a primary sends. Each library has its own limit, but
+// the RDB could contain any number of libraries.
 constexpr int64_t kAllLibrariesMs = 10'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;
@@ -93,7 +93,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   }
 }
 
-// Stores the keys in two passes: the first prefetches the memory that the second needs.
+// Stores the keys. A first pass prefetches the hash table buckets that the second pass needs.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   Database& data = target_.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));

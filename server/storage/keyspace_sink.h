@@ -14,11 +14,11 @@ class FunctionLibraries;
 struct Services;
 
 struct RdbLoadOptions {  // how to load an RDB
-  // What happens to expired keys of the RDB. As in Redis, a primary drops them. Replicas keep them (kKeep), and so do
-  // append-only files, because their later records were written while the keys existed.
+  // How the loading of an RDB treats its expired keys. A primary drops them, as in Redis. Replicas keep them (kKeep),
+  // and so do append-only files, because their later records were written while the keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };  // what happens to expired keys
-  // What happens if a key of the RDB already exists. kRefuse: loading fails. kReplace: the new value replaces the old
-  // one.
+  // How the loading of an RDB treats a key that already exists. kRefuse: loading fails. kReplace: the new value
+  // replaces the old one.
   enum class Duplicates : uint8_t { kRefuse, kReplace };  // what happens to keys that exist
   // Where the RDB comes from. kPrimary: from the primary, so there is a time limit for all its function libraries
   // together. kFile: from a file, without a limit, because this server has accepted the libraries before.

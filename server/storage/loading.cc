@@ -45,16 +45,15 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   on_advance_();
   LogProgress();
   if (!parts_.env.host || parts_.env.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
-  // Suspends the command that loads the data while other clients are served. Slow scripts are suspended in this way,
-  // too.
+  // Lets other clients be served now. Meanwhile the command that loads the data is set aside, as a slow script is.
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   const bool continues_later = parts_.env.host->ServeDuringLongTask();
   parts_.executor.RestoreExecution(saved);
   return continues_later ? Order::kContinue : Order::kStop;
 }
 
-// Logs the progress. If the size is unknown, as for a snapshot that a primary sends through a pipe, logs only the bytes
-// and keys.
+// Logs the progress. If the size is not known, logs only the bytes and keys. This is so for a snapshot that a primary
+// sends through a pipe.
 void Loading::LogProgress() {
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;
@@ -86,7 +85,7 @@ Loading::Figures Loading::CurrentFigures() const {
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);
   }
-  // As in Redis, the estimate of the remaining time is one second until a second has passed.
+  // The estimated remaining time is one second during the first second, as in Redis.
   if (elapsed_s != 0)
     figures.eta_s = static_cast<int64_t>(static_cast<uint64_t>(elapsed_s) * left / (loaded_bytes_ + 1));
   return figures;

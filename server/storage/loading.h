@@ -1,5 +1,5 @@
-// Loading: the state of a server that loads its data. Meanwhile clients are served, but get -LOADING for commands that
-// need the data, unless the old data is still there (ServerPhase::Load).
+// Loading: the state of a server that loads its data. Meanwhile clients are served, but commands that need the data get
+// the error -LOADING. If a replica still has its old data (ServerPhase::Load::kAsync), commands use that instead.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
 
   enum class Order : uint8_t { kContinue, kStop };  // kStop: the server must stop
   // Reports the number of bytes loaded so far. Must be called after every loading-process-events-interval-bytes. If the
-  // whole load happens in one event loop Turn, Advance serves clients, and returns kStop if a client or a signal has
-  // stopped the server. Logs the progress every few seconds.
+  // whole load happens in one event loop Turn, serves clients. Returns kStop if a client or a signal has stopped the
+  // server meanwhile. Logs the progress every few seconds.
   Order Advance(uint64_t loaded_bytes);                    // reports progress, serves clients; kStop: end loading
   void SetAdvanceHandler(std::function<void()> handler) {  // each report of progress (Advance) calls `handler`
     on_advance_ = std::move(handler);
@@ -62,8 +62,8 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     }
   };
   FileHistory& file_history() { return file_history_; }  // what was read from the file so far
-  // Remembers an expired key that was not loaded, if the file names its replication history. Replicas that have this
-  // history still have the key.
+  // Remembers an expired key that was not loaded: replicas may still have this key. Does nothing unless the file names
+  // its replication history, because only then can a replica continue from this data.
   void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers an expired key that was dropped
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }

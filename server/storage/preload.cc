@@ -28,7 +28,8 @@ LoadOutcome FailPreload(const Services& services, const std::string& why) {
   return LoadOutcome::kFailed;
 }
 
-// Finds the files to load: those in a manifest, or one append-only file without a manifest.
+// Finds the files to load. `path` is either a manifest, which names them, or a single append-only file. Fails with the
+// reason.
 Result<AofFiles, std::string> FilesOf(FileSystem& files, const std::string& path) {
   const auto text = ReadFile(files, path, kPreloadManifestBytesMax);
   auto file = files.Open(path, FileSystem::Mode::kRead);
@@ -38,7 +39,8 @@ Result<AofFiles, std::string> FilesOf(FileSystem& files, const std::string& path
   AofFiles found;
   found.folder = DirectoryOf(path);
   found.may_be_changed = false;
-  // Parses the text first, because a manifest may begin with "#" for a comment, as an append-only file may.
+  // First tries to parse the text as a manifest. Its first byte does not decide, because both a manifest and an
+  // append-only file may begin with "#".
   auto manifest = AofManifest::Parse(text.value());
   if (manifest) {
     found.manifest = std::move(manifest.value());
@@ -54,7 +56,8 @@ Result<AofFiles, std::string> FilesOf(FileSystem& files, const std::string& path
   return Failure(std::move(why));
 }
 
-// Returns why this file of a manifest cannot be loaded, or nullopt. Adds its size to `total_bytes`.
+// Checks a file that the manifest names, and adds its size to `total_bytes`. Returns why the file cannot be loaded, or
+// nullopt.
 std::optional<std::string> CheckPart(FileSystem& files, const std::string& path, uint64_t& total_bytes) {
   auto file = files.Open(path, FileSystem::Mode::kRead);
   if (!file) return path + ": " + IoErrorText(file.error());
@@ -99,7 +102,7 @@ LoadOutcome LoadPreloadFile(const Services& services) {
   const LoadOutcome outcome =
       target.starts_with("aof:") ? LoadPreloadedAof(services, path) : LoadPreloadedRdb(services, path);
   if (outcome != LoadOutcome::kLoaded) return outcome;
-  // The data is older than what replicas may have, so it continues no replication history.
+  // Makes this data the beginning of a new replication history, because replicas may have newer data of the old one.
   services.storage.loading.file_history() = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   services.env.log.Warning("DB loaded from the preload-file " + target +

@@ -35,10 +35,11 @@ RdbContent RdbContents::Source(RdbPurpose purpose) const {
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  // The base of an append-only file tells from which offset on a new history may begin, even if no replica has the
-  // present history.
-  const bool is_bound = purpose == RdbPurpose::kAofBase && parts_.history.least_offset != 0;
-  if ((parts_.history.is_shared || is_bound) && parts_.history.IsKnown()) {
+  // Usually the offset is stored only if replicas may share the history. The base of an append-only file also needs it
+  // if this server once began its history above a file (least_offset): after the next restart,
+  // Replication::BeginAboveFile starts above the offset in the base.
+  const bool needs_least_offset = purpose == RdbPurpose::kAofBase && parts_.history.least_offset != 0;
+  if ((parts_.history.is_shared || needs_least_offset) && parts_.history.IsKnown()) {
     const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
     const int64_t offset = std::max(parts_.history.offset, least);
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));

@@ -16,7 +16,7 @@ struct History;
 class Keyspace;
 class MemoryGauge;
 
-// What an RDB file is for. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
+// The purpose of an RDB file. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
 // kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };  // what an RDB file is for
 
@@ -34,12 +34,12 @@ class RdbContents {  // decides what an RDB file contains, and in which format
 
   RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and fields to save
   RdbSaveOptions Options() const;               // format, checksum and fsync, by the directives
-  // Returns whether the data may replace the dump file. Returns false while this server is a replica without its
-  // primary's data. Its data may then be empty, or only what clients wrote to a writable replica. Only a command of an
-  // operator saves such data.
+  // Returns whether the data may replace the dump file. Returns false on a replica that does not have its primary's
+  // data: its data may be empty, or only what clients wrote to a writable replica. Such data is saved only if an
+  // operator's command asks for it.
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
-  // Returns a callback for WriteRdb, which passes the number of written keys to the callback. The callback reports this
-  // number to `reporter` (may be null), and sleeps as rdb-key-save-delay says.
+  // Returns a callback that WriteRdb calls with the number of written keys. The callback reports this number to
+  // `reporter` (may be null), and sleeps as rdb-key-save-delay says.
   std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // callback that reports written keys
 
  private:

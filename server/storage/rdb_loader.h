@@ -27,7 +27,7 @@ struct RdbLoadResult {       // how the loading of an RDB has ended
 };
 
 // Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a
-// failure, the keys that were loaded before it remain.
+// failure, the keys before the damaged place stay loaded.
 RdbLoadResult LoadRdb(const Services& services, File& file,  // loads the RDB at `offset` in an open file
                       const std::string& name, uint64_t offset, const RdbLoadOptions& options);
 

@@ -61,7 +61,7 @@ void Shutdown::FinishShutdownIfReady() {
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (replicas_to_wait_for_ != nullptr) replicas_to_wait_for_->LogLaggingReplicas();
-  // Saves nothing while data is being loaded, because the incomplete data must not replace the complete file.
+  // Saves nothing while data is being loaded: the incomplete data must not replace the complete file.
   if (parts_.loading.IsActive()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = SaveBeforeExit(flags);
   if (outcome == Outcome::kFailed) {
@@ -99,11 +99,11 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
-// For a shutdown by a signal: if `CONFIG SET appendonly yes` was given but the first base is not complete, starts the
-// rewrite that writes the base. Kills a snapshot child for this. Returns whether the shutdown must wait for the
-// rewrite. In this state a SHUTDOWN command without FORCE is refused, and the client can repeat it. But a service
-// manager sends SIGTERM only once, and without a base the append-only file has no data. If the rewrite fails, returns
-// false, and Begin then refuses the shutdown, as after a failed save.
+// Makes a shutdown by a signal wait for the first base of the append-only file, if `CONFIG SET appendonly yes` was
+// given but the base is not complete. Starts the rewrite that writes the base, and kills a snapshot child for this.
+// Returns whether the shutdown must wait. The reason: without a base the append-only file has no data. A SHUTDOWN
+// command without FORCE is refused in this state, and the client can repeat it; but a service manager sends SIGTERM
+// only once. If the rewrite fails, returns false, and Begin then refuses the shutdown, as after a failed save.
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
@@ -152,8 +152,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   }
   if (SyncAppendOnlyFile(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!MustSave(flags)) return Outcome::kStopping;
-  // A shutdown by signal does not count as an operator's request to save, because its flags come from a directive
-  // (shutdown-on-sigterm).
+  // Only the command SHUTDOWN SAVE is an operator's request to save. The flags of a shutdown by signal come from a
+  // directive (shutdown-on-sigterm).
   const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) {
     parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
@@ -167,8 +167,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   ReportStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // Save also fails if another server has locked the dump. In that case the dump is left to that server, and this
-  // server stops without saving.
+  // The save may have failed because another server has locked the dump. With Redis' default save points, the dump is
+  // then left to that server, and this server stops without saving.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

@@ -28,7 +28,7 @@ class Pause;
 class Snapshots;
 class BlockedClients;
 
-// A flag of Shutdown::Begin in addition to those of Settings: before the end, a replica takes over (SHUTDOWN FAILOVER).
+// An option of SHUTDOWN that is no directive value: before the end, asks a replica to take over (SHUTDOWN FAILOVER).
 inline constexpr uint32_t kShutdownFailover = 16;  // bit: option FAILOVER
 
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
@@ -41,7 +41,7 @@ class ReplicasToWaitFor {  // interface to the replicas that should get all writ
 
 class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
  public:
-  // kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
+  // kStopping: the server ends. kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };  // kWaiting: for replicas
 
   struct Parts {  // the arguments of the constructor
@@ -90,8 +90,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
 
   void NeverSave() { must_never_save_ = true; }  // no later shutdown saves an RDB file
 
-  // Returns whether the server has stopped: after a shutdown that has succeeded, or because it was simply ended, as by
-  // TEST CRASH.
+  // Returns true after a successful shutdown, and after the server was ended without one (TEST CRASH).
   bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // true: no command may run any more
 
  private:
@@ -122,8 +121,8 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   std::optional<Delayed> delayed_shutdown_;            // the shutdown that waits for replicas; nullopt: none
   std::vector<uint64_t> waiting_client_ids_;           // ids of clients that wait in SHUTDOWN
   int signal_ = 0;                                     // SIGTERM or SIGINT whose shutdown has not ended; 0: none
-  // Value of AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. A
-  // different value now means that the rewrite has failed. nullopt: no such wait.
+  // Value of AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. If the
+  // present value is different, the rewrite has failed. nullopt: no shutdown waits for the base.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
   std::function<void()> on_failover_;                     // asks a replica to take over; may be null
   std::function<void()> on_cancelled_;                    // called when a shutdown is given up; may be null

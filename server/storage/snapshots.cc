@@ -39,13 +39,13 @@ constexpr Bytes kTemporarySuffix = ".rdb";
 
 std::string TemporaryName(pid_t pid) { return StrCat(kTemporaryPrefix, pid, kTemporarySuffix); }
 
-// Returns the ID in the name of a temporary RDB file: the ID of the process that writes or wrote the file. Returns 0 if
-// this is no name of such a file.
+// Returns the process ID in the name of a temporary RDB file: it is the ID of the process that writes or wrote the
+// file. Returns 0 if no temporary RDB file has such a name.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
   name.remove_suffix(std::min(kTemporarySuffix.size(), name.size()));
-  // The snapshot that a replica receives from its primary has the name temp-<seconds>.<pid>.rdb.
+  // Skips the seconds in temp-<seconds>.<pid>.rdb, the name of a snapshot that a replica receives from its primary.
   const size_t dot = name.find('.');
   if (dot != Bytes::npos && dot != 0 && name.find_first_not_of("0123456789") == dot) {
     name.remove_prefix(dot + 1);
@@ -55,7 +55,7 @@ pid_t OwnerOf(Bytes name) {
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;
 }
 
-// Returns whether another process with this ID runs, which may have written a temporary file. Counts a zombie as dead,
+// Returns whether another process with this ID runs, which may be writing a temporary file. Returns false for a zombie,
 // because its parent may never reap it.
 bool IsAlive(pid_t pid) {
   if (pid == getpid()) return false;  // an earlier process had this ID: this process has written nothing yet
@@ -105,7 +105,8 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
   return Outcome::kDone;
 }
 
-// Writes the data to a temporary file and renames the file to `path`. The child of a background save also runs this.
+// Writes the data to a temporary file and renames the file to `path`. Runs in the child of a background save, or for
+// SAVE in the server. Returns false on failure, which is logged.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
@@ -146,8 +147,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks the RDB file `path`. If the file does not exist, nothing is locked. Must be called again before each save,
-// because the file may have been replaced, or dbfilename or dir may have changed.
+// Locks the RDB file `path`, if it exists. Returns false if another server has locked it. Must be called again before
+// each save, because the file may have been replaced, or dbfilename or dir may have changed.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
@@ -280,8 +281,8 @@ void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const int64_t elapsed_ms = parts_.env.clock.MonotonicMs() - last_save_ms_;
   for (const SavePoint& point : parts_.env.settings.save) {
-    // Saves as soon as the time has passed. Redis, unlike this server, compares whole seconds and saves up to a second
-    // later.
+    // Saves as soon as the seconds of the save point have passed. Redis compares whole seconds, and so saves up to a
+    // second later.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (LeavesDumpToOtherServer() || !parts_.contents.IsWorthSaving()) return;
     parts_.env.log.Notice(StrCat(point.changes, " changes in ", point.seconds, " seconds. Saving..."));

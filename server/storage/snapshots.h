@@ -44,8 +44,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
   bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed, or locked
-  // After a synchronisation through the RDB file: removes the file if rdb-del-sync-files is set, there are no save
-  // points, and appendonly is off. Otherwise does nothing.
+  // Removes the RDB file that a synchronisation has used. Does so only on a server that keeps nothing on disk:
+  // rdb-del-sync-files is set, there are no save points, and appendonly is off.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
     RemoveSyncFile(BackgroundPath());
@@ -54,19 +54,20 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     on_end_ = std::move(handler);
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save
-  // Cancels a scheduled background save. Must be called when the data to save is lost.
+  // Cancels a scheduled background save. Must be called when the data to save no longer exists.
   void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
   bool IsRunning() const;                                          // true: a child is writing an RDB file now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended
-  // Returns which kind of save Cancel has ended: kRunning, kScheduled, or kNone.
+  // Ends a background save that runs, or that is scheduled. Returns which of the two it has ended (kRunning,
+  // kScheduled), or kNone.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
   // Starts background saves that are scheduled or that a save point requires. Called by the timer, after
   // ChildProcesses::Poll.
   void Cron();  // the timer's work: starts saves that are scheduled, or due by save points
-  // Called at FLUSHALL: kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
-  // save points, the empty data set is saved at the end of the event loop Turn, when the transaction with the FLUSHALL
-  // has ended. Does nothing while data is being loaded.
+  // Called at FLUSHALL. Kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
+  // save points, the empty data set is saved at the end of the event loop Turn, after the transaction with the
+  // FLUSHALL. Does nothing while data is being loaded.
   void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn then saves
   void EndTurn() {        // at the end of a Turn: saves the empty data, if HandleFlushAll demands this
     if (is_save_due_) SaveFlushed();
@@ -74,15 +75,15 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
   bool MustRefuseWrites() const;  // true: a save has failed, so writes get MISCONF (stop-writes-on-bgsave-error)
 
-  // Called at startup, before loading. Locks the dump if there are save points, and removes temporary files of
-  // processes that no longer exist. Returns an error text if the server must not start, because another server has
-  // locked the dump. With Redis' default save points the server starts nevertheless, but does not save (see
+  // Locks the dump if there are save points, and removes temporary files of processes that no longer exist. Called at
+  // startup, before loading. Returns an error text if the server must not start, because another server has locked the
+  // dump. With Redis' default save points the server starts nevertheless, but does not save (see
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
-  // Returns whether this server does not save, because the dump belongs to another server: this server has Redis'
-  // default save points, has never locked or written this dump, and has found it locked. It then saves only on request,
-  // for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But as in Redis, servers
-  // that share a folder and have no `save` directive must accept writes, start and stop.
+  // Returns whether this server does not save by itself, because the dump belongs to another server. This is so if this
+  // server has Redis' default save points, has never locked or written this dump, and has found it locked. It then
+  // saves only on request, for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But
+  // as in Redis, servers that share a folder and have no `save` directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // true: never saves by itself, as another server has locked the file
 
   void ResetStats() { save_count_ = 0; }  // CONFIG RESETSTAT: sets the number of saves to 0
@@ -101,8 +102,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data to `temporary`
-  // Locks the RDB file `path` for this server. Returns false if another running server has locked it, so that it must
-  // not be written. Returns true also if the file does not exist yet.
+  // Locks the RDB file `path` for this server. Returns false if another running server has locked it: it must not be
+  // written then. Returns true if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
   std::string DumpPath() const;        // full path of `dbfilename`
   void NoteSaved(uint64_t changes, const std::string& path);  // a save of `changes` changes to `path` has succeeded

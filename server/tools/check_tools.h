@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// These functions return the exit code. `arguments` is argv including the program's name.
+// The functions of this file return the exit code. `arguments` is argv including the program's name.
 int RunRdbCheck(std::span<const std::string> arguments);  // redis-check-rdb; returns the exit code
 int RunAofCheck(std::span<const std::string> arguments);  // redis-check-aof; returns the exit code
 

@@ -56,7 +56,8 @@ std::vector<std::string> ArgumentTexts(ArgumentNodes nodes) {
   return texts;
 }
 
-// Appends to `words` one text for each word that the user must type for a mandatory argument.
+// Appends to `words` one text for each word that a user types for the argument `node`: its keyword, such as "COUNT",
+// and the name of its value, such as "count". Appends only the mandatory arguments of a group.
 void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node, ArgumentNodes children) {
   if (node.HasToken()) words.push_back(TokenText(node));
   if (node.type == ArgumentType::kPureToken) return;
@@ -69,7 +70,7 @@ void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node
   });
 }
 
-// The arguments of a command without those that the user has already typed. Their texts are the hint.
+// The arguments of a command that the user has not typed yet. Their texts are the hint.
 class RemainingArguments {
  public:
   explicit RemainingArguments(ArgumentNodes nodes) {
@@ -78,7 +79,8 @@ class RemainingArguments {
     });
   }
 
-  // Removes the argument to which the word belongs. Returns false if the command has no such argument left.
+  // Takes the next typed `word`. It belongs to an argument that awaits more words, or begins another argument, which is
+  // then no longer shown. Returns false if no argument fits.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());
@@ -86,7 +88,8 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // When the user types a mandatory argument, the hint drops the optional arguments that the syntax has before it.
+    // A typed mandatory argument removes the optional arguments before it from the hint, because they cannot follow any
+    // more.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
@@ -113,9 +116,9 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // If `word` can begin the argument, returns the words that make up the argument, otherwise nullopt. The words are the
-  // argument's token and the names of its values, as the hint shows them. With `by_token`, only a token can match.
-  // Without `by_token`, `word` can also be the value of an argument that has no token.
+  // Returns the texts that the hint shows for the argument, one for each word that must be typed, such as {"EX",
+  // "seconds"}. Returns nullopt if the typed `word` cannot begin the argument. With `by_token`, `word` must be a token.
+  // Without, it may also be a value of an argument that has no token. (NextFor tries tokens first.)
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;
@@ -176,8 +179,8 @@ void ForEachClientCommand(Visitor&& visit) {
   }
 }
 
-// Returns the command or subcommand of these words. If the second word is no subcommand, returns the command of the
-// first word. Returns null if the first word is no command.
+// Returns the command whose name these words begin with. It is a subcommand if the second word names one. Returns null
+// if the first word is no command.
 const Command* CommandOf(std::span<const std::string> words) {
   const Command* const command = words.empty() ? nullptr : ClientCommandSet().names().Find(words[0]);
   if (command == nullptr || words.size() < 2) return command;

@@ -12,8 +12,8 @@ namespace respite {
 // gives "value [NX|XX] …". Returns an empty text if nothing is lacking, or if `line` is wrong.
 std::string CommandHint(std::string_view line);  // arguments still to type; empty: none, or no command
 
-// Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
-// `help`. If the line has no upper-case letters, the completions are in lower case.
+// Returns possible completions of `line`, also after the word `help`: commands that start with it, and subcommands once
+// their command is typed. If the line has no upper-case letters, the completions are in lower case.
 std::vector<std::string> CommandCompletions(std::string_view line);  // possible completions of `line`
 
 // Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If

@@ -53,9 +53,9 @@ constexpr auto kFlag = ClientOption::Kind::kFlag;
 constexpr auto kTakesValue = ClientOption::Kind::kTakesValue;
 constexpr char kFormat[] = "format";  // the last of its options counts
 
-// The options of respite-cli. As in redis-cli, an option is a whole word. getopt_long would also accept abbreviations
-// (--use), values in the same word (-p6379, --user=name), several flags in one word (-ex) and the end of the options
-// (--), so it is not used.
+// The options of respite-cli. As in redis-cli, an option is a whole word. getopt_long is not used, because it would
+// also accept abbreviations (--use), values in the same word (-p6379, --user=name), several flags in one word (-ex) and
+// the end of the options (--).
 constexpr std::array kOptions = {
     ClientOption{"-h", kTakesValue},
     ClientOption{"-p", kTakesValue},
@@ -87,7 +87,7 @@ constexpr std::array kOptions = {
     ClientOption{"--insecure", kFlag},
 };
 
-// Returns the text with each %XX replaced by the byte that it stands for.
+// Returns the text with each %XX (hexadecimal digits) replaced by the byte that it stands for.
 std::string Unescaped(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -145,8 +145,8 @@ ReplyFormat FormatOf(const ClientOptions& options, bool is_terminal) {
   return format == "--raw" ? ReplyFormat::kRaw : ReplyFormat::kTerminal;
 }
 
-// Returns true if push messages are printed. As in redis-cli, the first letter of the option's value decides. If the
-// letter is neither y nor n, the option is reported and ignored.
+// Returns true if push messages are printed (--show-pushes). As in redis-cli, the first letter of the option's value
+// decides. If it is another letter than y or n, the option is reported and has no effect.
 bool ShowsPushes(const ClientOptions& options, bool is_terminal) {
   const std::string value = options.Value("--show-pushes", is_terminal ? "yes" : "no");
   const char letter = value.empty() ? '\0' : LowerChar(value[0]);

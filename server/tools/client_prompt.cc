@@ -31,8 +31,8 @@ namespace {
 
 constexpr int kHistoryLines = 1000;
 
-// The description of a terminal that understands ANSI sequences, in the format in which ncurses accepts it in TERMINFO.
-// kAnsiTerminal is used on systems without terminal descriptions, such as containers.
+// The description of a terminal that understands ANSI sequences, in the format of the environment variable TERMINFO
+// that ncurses reads. It is used on systems without terminal descriptions, such as containers.
 constexpr char kAnsiTerminal[] =
     "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
     "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -55,7 +55,8 @@ void OnInterrupt(int) {
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
 
-// Blocks SIGINT, SIGCONT and SIGWINCH except while the editor waits for a key, so that no signal is missed.
+// Blocks SIGINT, SIGCONT and SIGWINCH while this object exists, except during WaitForKey. So no signal comes unnoticed
+// between two waits.
 class SignalsAtPrompt {
  public:
   SignalsAtPrompt() {
@@ -75,7 +76,7 @@ class SignalsAtPrompt {
     sigaction(SIGCONT, &action, nullptr);
     sigaction(SIGWINCH, &action, nullptr);
   }
-  // Waits for a key. Returns false if a signal came first.
+  // Waits for a key, and receives signals meanwhile. Returns false if a signal came first.
   bool WaitForKey() const {
     pollfd terminal{STDIN_FILENO, POLLIN, 0};
     return !WasInterrupted() && screen_changed == 0 && ppoll(&terminal, 1, nullptr, &outside_) > 0;
@@ -90,7 +91,7 @@ void UseUtf8() {
   if (MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-// Chooses a terminal description. Returns true if the terminal can show hints, which requires moving the cursor.
+// Chooses a terminal description. Returns true if the terminal can move the cursor, which hints require.
 bool ChooseTerminal() {
   const char* const name = std::getenv("TERM");
   if (name == nullptr || *name == '\0' || std::string_view(name) == "dumb") return false;
@@ -175,8 +176,8 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
   const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
                            words[0].find_first_not_of("+-0123456789") == std::string::npos;
   if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
-  // The secret words may stand at any position, since HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain
-  // other commands or options.
+  // Looks for a secret word at any position, because HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other
+  // commands or options.
   if (is(0, "AUTH") ||
       has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
     return true;
@@ -248,8 +249,8 @@ CommandPrompt::Editor& CommandPrompt::Editor::Of(EditLine* line) {
   return *static_cast<Editor*>(data);
 }
 
-// Reads the next key. libedit calls this function after drawing the line. Shows a hint after the cursor until a key is
-// pressed.
+// Reads the next key. libedit calls this function after it has drawn the line. Until a key is pressed, shows a hint
+// after the cursor.
 int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   const SignalsAtPrompt signals;
   size_t shown = Of(line).ShowHint();
@@ -279,8 +280,8 @@ int CommandPrompt::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
   }
 }
 
-// Restores the terminal modes and draws the line again. The shell may have changed the modes while this process was
-// stopped.
+// Restores the terminal modes, which the shell may have changed while this process was stopped (Ctrl-Z), and draws the
+// line again.
 void CommandPrompt::Editor::DrawAgain() const {
   screen_changed = 0;
   el_set(line, EL_PREP_TERM, 0);
@@ -308,7 +309,8 @@ size_t CommandPrompt::Editor::ShowHint() {
   return hint.size();
 }
 
-// Completes the part on which all candidates agree. If that adds nothing, a second Tab lists the candidates.
+// Completes the typed text with the letters that all candidates have in common. If that adds nothing, a second Tab
+// lists the candidates.
 unsigned char CommandPrompt::Editor::Complete(EditLine* line, int) {
   Editor& self = Of(line);
   const LineInfo* const info = el_line(line);

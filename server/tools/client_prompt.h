@@ -13,7 +13,8 @@ void CatchInterrupts();  // from now on Ctrl-C sets a flag (WasInterrupted), and
 bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
 bool TakeInterrupt();    // true: Ctrl-C was pressed since the last call
 
-// Requires: CatchInterrupts was called. The shutdown makes a blocked read return.
+// Makes a caught Ctrl-C shut the socket down while this object exists, so that a blocked read returns. Requires:
+// CatchInterrupts was called.
 class InterruptibleSocket {  // while it exists, a caught Ctrl-C shuts the socket down
  public:
   explicit InterruptibleSocket(int number);  // `number`: the file descriptor
@@ -24,8 +25,8 @@ class InterruptibleSocket {  // while it exists, a caught Ctrl-C shuts the socke
 
 bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password, so the history omits it
 
-// Returns the path of the history file. The environment names it in RESPITECLI_HISTFILE or REDISCLI_HISTFILE; the
-// default is ~/.respitecli_history. An empty path means no history.
+// Returns the path of the history file: RESPITECLI_HISTFILE or REDISCLI_HISTFILE of the environment, by default
+// ~/.respitecli_history. An empty path means no history.
 std::string HistoryPath();  // path of the file with earlier lines; empty: no history
 
 class CommandPrompt {  // reads command lines from a terminal, with editing and history

@@ -16,7 +16,7 @@ bool IsAggregate(const ReplyTree& reply) {
          reply.kind == ReplyKind::kPush;
 }
 
-// Returns the number of elements of an aggregate; for a map, the number of pairs.
+// Returns the number of elements of an array or set, and of a map the number of pairs.
 size_t EntriesOf(const ReplyTree& reply) {
   return reply.kind == ReplyKind::kMap ? reply.children.size() / 2 : reply.children.size();
 }
@@ -43,7 +43,7 @@ std::string EmptyAggregateText(ReplyKind kind) {
   }
 }
 
-// Returns the text of a reply that is no aggregate, without a line end.
+// Returns the text of a reply that is no array, set or map, without a line end.
 std::string TerminalScalarText(const ReplyTree& reply) {
   switch (reply.kind) {
     case ReplyKind::kError:
@@ -80,7 +80,7 @@ void AppendMapKey(std::string& out, const ReplyTree& key, const ReplyTree& value
   if (HasSeveralLines(value)) out += "\n" + indent;
 }
 
-// Appends the text of a reply to `out`. `indent` is put before each line except the first.
+// Appends the text of a reply to `out`, with `indent` before each line except the first.
 void AppendTerminalText(std::string& out, const ReplyTree& reply, std::string& indent) {
   if (!IsAggregate(reply) || reply.children.empty()) {
     out += (IsAggregate(reply) ? EmptyAggregateText(reply.kind) : TerminalScalarText(reply)) + "\n";

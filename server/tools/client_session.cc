@@ -33,7 +33,8 @@ Descriptor ConnectToSocket(const std::string& path) {
   return is_there ? std::move(socket) : Descriptor();
 }
 
-// Tries all addresses of the host. If no connection can be made, returns a closed descriptor and sets errno.
+// Connects to the first address of the host that accepts a connection. If none does, returns a closed descriptor and
+// sets errno.
 Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -50,8 +51,8 @@ Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Returns true if the reply to the command is a text for people, as from INFO. This text is printed unchanged even when
-// replies are formatted.
+// Returns true if the reply to the command is a text of several lines for people, as from INFO. Such a text is printed
+// unchanged, even if other replies are formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},
@@ -163,8 +164,8 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and continues with the next
-// command, as redis-cli does.
+// Sends AUTH, HELLO and SELECT if the options demand them. After an error reply, prints the error and continues with
+// the next of them, as redis-cli does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");
@@ -184,8 +185,8 @@ bool ClientSession::SendHandshakeCommand(const std::vector<std::string>& request
   return true;
 }
 
-// Waits for the reply to a command, and returns the reply. Prints push messages that arrive before the reply, if
-// wanted.
+// Waits for the reply to a command, and returns it. Push messages that arrive before are printed, if the options demand
+// it, and not returned.
 std::optional<ReplyTree> ClientSession::ReceiveReply() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;

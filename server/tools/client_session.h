@@ -20,7 +20,8 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
-  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP.
+  // Waits for a reply. Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP;
+  // Error() says which.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
   // Requires: no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
@@ -32,20 +33,21 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // turns the received bytes into replies
 };
 
-// After a lost connection, the next Run makes a new one with the same user, protocol and database. If the connection
-// was lost after MULTI, the next command fails first.
+// A session sends commands to a server and prints the replies. Run makes a new connection, with the same user, protocol
+// and database, if the last one was lost. After a loss within a transaction, the next Run only reports the loss,
+// because its command must not run outside the transaction.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
-  // If the options contain no password, takes the password from the environment (REDISCLI_AUTH). `options` must outlive
-  // this object.
+  // Takes the password from the environment (REDISCLI_AUTH) if the options contain none. `options` must outlive this
+  // object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection
-  // Prints an error if the new server cannot be reached.
+  // Changes the server. Prints an error if the new server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
-  // Returns 0 if a reply came (with the option -e: unless it is an error), or if SHUTDOWN ended the connection;
-  // otherwise 1. After SUBSCRIBE and MONITOR, prints messages until an error reply, Ctrl-C, or the end of the
-  // connection.
+  // Sends a command and prints the reply. Returns 0 if a reply came (with the option -e: unless it is an error), or if
+  // SHUTDOWN ended the connection; otherwise 1. After SUBSCRIBE and MONITOR, prints messages until an error reply,
+  // Ctrl-C, or the end of the connection.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 

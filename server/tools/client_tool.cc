@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto kSlowCommand = std::chrono::milliseconds(500);
 
-// How many times a command is sent, and the pause in between.
+// How many times a command is sent, and the pause between two times.
 struct Repetition {
   int64_t times = 1;  // negative: for ever
   double pause_seconds = 0;

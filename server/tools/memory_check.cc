@@ -15,7 +15,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 using Words = std::span<volatile uint64_t>;
 
-// Fills the words with `pattern(index)`, reads them again, and returns the number of words that differ.
+// Fills the words with `pattern(index)`, reads them again, and returns how many have another value then.
 template <class Pattern>
 uint64_t BadWords(Words words, Pattern pattern) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
@@ -24,7 +24,7 @@ uint64_t BadWords(Words words, Pattern pattern) {
   return bad;
 }
 
-// Returns a fixed hash of the index. Hashes of neighbouring indexes differ in about half of their bits.
+// Returns a fixed hash of the index. For neighbouring indices, about half of the bits differ.
 uint64_t Scrambled(uint64_t index, uint64_t seed) {
   uint64_t x = index + seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -36,11 +36,11 @@ uint64_t Scrambled(uint64_t index, uint64_t seed) {
 
 uint64_t CountBadWords(Words words) {
   uint64_t bad = 0;
-  // Writes into each word its own index. If an address line is stuck or shorted, two words share memory, so that one
-  // has the index of the other. The second pass does the same with all bits inverted.
+  // Writes into each word its own index, which finds faulty address lines: two words then share memory, so that one has
+  // the index of the other. The second pass does this with all bits inverted.
   bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
   bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
-  // Weak cells are found by words of equal bits, and by checkerboards, in which neighbouring bits differ.
+  // Finds weak cells by words of equal bits, and by checkerboards, in which neighbouring bits differ.
   for (uint64_t level : {uint64_t{0}, ~uint64_t{0}}) bad += BadWords(words, [level](size_t) { return level; });
   for (uint64_t board : {0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU}) {
     bad += BadWords(words, [board](size_t i) { return (i & 1) != 0 ? board : ~board; });

@@ -7,12 +7,12 @@
 
 namespace respite {
 
-// Returns the number of words that did not keep the value written to them, added up over all patterns. Cost: ten passes
-// over the words.
+// Writes ten patterns over the words, and reads each back. Returns the sum over all patterns of the words that did not
+// keep their value. Cost: ten passes over the words.
 uint64_t CountBadWords(std::span<volatile uint64_t> words);  // writes patterns over `words`; counts those that change
 
-// Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 1 if a word was bad, the
-// memory is not available, or `megabytes` is not positive.
+// Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 0 if all words were
+// good. Returns 1 if a word was bad, the memory is not available, or `megabytes` is not positive.
 int TestMemory(int megabytes);  // tests this number of MB of memory, prints the result; returns the exit code
 
 }  // namespace respite

@@ -49,7 +49,7 @@ std::string DenialInScript(AclDenial denial) {
   return user + "access at least one of the keys mentioned in the command arguments";
 }
 
-// Returns the error text of a refusal in the wording of Redis before 7.2, which does not name the user.
+// Returns the error text of a refusal as Redis before 7.2 words it: without the name of the user.
 std::string DenialWithoutUser(AclRequest& request, AclVerdict verdict, DenialDetail detail,
                               const DialectTraits& traits) {
   if (detail == DenialDetail::kInScript) return DenialInScript(verdict.denial);

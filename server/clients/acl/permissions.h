@@ -51,9 +51,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // client gave.
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
-  // Closes the sessions of `user`. The session `running`, which runs the current command, closes only after its reply;
-  // null: no command runs. The sessions are logged out: their user becomes the default user, so that no session refers
-  // to `user` any more.
+  // Logs out the sessions of `user` (they get the default user, so none refers to `user` any more), and closes them. If
+  // the session `running`, which runs the current command, is one of them, it closes only after its reply. `running` is
+  // null if no command runs.
   void CloseSessionsOf(const User& user,  // closes all sessions of this user
                        const Session* running);
   // Closes the sessions of `user` that have a subscription which the user's next permissions forbid. Must be called

@@ -123,8 +123,8 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// Applies the rule "+select|0", which allows the command with this first argument; `name` is "select|0". Commands with
-// subcommands cannot have such rules.
+// Applies a rule such as "+select|0", which allows a command only with this first argument; `name` is "select|0". Such
+// rules are refused for commands with subcommands and for subcommands. Returns null, or the error.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
@@ -173,7 +173,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
     access = static_cast<uint8_t>(access | bit);
   }
   if (access == 0) return kAclSyntaxError;
-  // As in Redis, a rule without "~", such as "%R", has an empty pattern.
+  // A rule that has no "~", such as "%R", is accepted, as in Redis. Its pattern is empty.
   return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 
@@ -226,8 +226,8 @@ AclVerdict Selector::Check(AclRequest& request) const {
     if (const auto word = FindDeniedDatabase(request)) return {AclDenial::kDatabase, *word};
   }
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
-  // Allows a request with a wrong number of arguments, because its keys and channels cannot be found.
-  // redis.acl_check_cmd may check such a request.
+  // Allows a request with a wrong number of arguments for its command: its keys and channels cannot be found, and the
+  // command will refuse it. redis.acl_check_cmd may check such a request.
   if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {
@@ -244,8 +244,9 @@ AclVerdict Selector::Check(AclRequest& request) const {
 }
 
 // Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
-// Also returns 0 if the request names no database, the command uses keys, and the selected database is denied. Returns
-// nullopt if nothing is denied. Ignores numbers of databases that do not exist, because the command refuses them.
+// Returns 0 also if the command uses keys of the selected database, which is denied, and no argument names a database.
+// Returns nullopt if nothing is denied. An argument that names no existing database is allowed here, because the
+// command refuses it.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;

@@ -59,9 +59,9 @@ class AclRequest {  // a request to check against ACL rules; finds its keys once
   std::optional<KeyList> keys_;      // the keys of the request; nullopt before the first call of Keys
 };
 
-// The maximum number of entries of each kind: key patterns, channel patterns, databases and first arguments of a
-// command in a selector, and passwords and further selectors of a user. Without a limit, checks could take too long,
-// because a new entry is compared with all others, and a request with all patterns.
+// The maximum number of entries of each kind. A selector has key patterns, channel patterns, databases, and first
+// arguments of each command. A user has passwords and further selectors. Without a limit, ACL checks could take too
+// long: a new entry is compared with all others, and each request with all patterns.
 inline constexpr size_t kMaxAclEntries = 5000;  // maximum number of entries of each kind in one selector or user
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
@@ -119,8 +119,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // allowed, or needs no login
   // Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
-  // Also returns 0 if the request names no database, the command uses keys, and the selected database is denied.
-  // Returns nullopt if all databases of the request are allowed. Requires: !all_databases_.
+  // Returns 0 also if the command uses keys of the selected database, which is denied, and no argument names a
+  // database. Returns nullopt if all databases of the request are allowed. Requires: !all_databases_.
   std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits

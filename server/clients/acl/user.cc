@@ -26,9 +26,9 @@ std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
   return digest;
 }
 
-// Quotes a rule within a selector where necessary. A selector is split like a line of redis.conf, and a rule that ends
-// with a parenthesis would end the selector. Redis writes no quotes here, and therefore reads different rules from its
-// own file.
+// Quotes a rule within a selector if it contains quotes or ends with a parenthesis. A selector is split into rules like
+// a line of redis.conf, and a rule that ends with a parenthesis would end the selector. Redis writes no quotes here, so
+// it reads other rules from its own file.
 std::string WrittenInSelector(const std::string& rule) {
   const bool needs_quotes = rule.find_first_of("\"'") != std::string::npos || rule.ends_with(')');
   return needs_quotes ? Quoted(rule) : rule;
@@ -105,7 +105,7 @@ const char* User::AddPassword(const Digest& digest) {
 const char* User::AddSelector(Bytes rules) {
   if (selectors_.size() > kMaxAclEntries) return kTooManyAclEntries;
   Selector selector(*table_);
-  // As in Redis, a selector with unbalanced quotes has no rules, and allows nothing.
+  // A selector with unbalanced quotes has no rules, and allows nothing, as in Redis.
   for (const std::string& rule : SplitQuoted(rules).value_or(std::vector<std::string>())) {
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }

@@ -87,7 +87,7 @@ std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& p
   const std::string at = place.path + ":" + number;
   if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
   const Bytes name = words[1];
-  // As in Redis, this error begins with a single quote that is never closed.
+  // The error text begins with a single quote that is never closed, as in Redis.
   if (!IsValidUserName(name)) return "'" + at + ": username '" + std::string(name) + "' contains invalid characters. ";
   if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
   const MergedRules merged = MergeSelectorArguments(words.subspan(2));
@@ -121,7 +121,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
       replacement.before_removal(*user);
     } else {
-      // As in Redis, sessions of the default user stay connected, even if its new permissions forbid their
+      // Sessions of the default user stay connected, as in Redis, even if its new permissions forbid their
       // subscriptions.
       if (name != "default") replacement.before_change(*user, *found->second);
       *user = std::move(*found->second);

@@ -59,7 +59,7 @@ class Users {  // owns all ACL users, and finds them by name
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names all invalid
   // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before the
-  // replacement. If the file has no default user, the default user may then do everything without a password:
+  // replacement. If the file has no line for the default user, this user may do everything without a password, because
   // requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 

@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// Finds the command of a propagated request. Propagated requests have the name of the command from before
+// Returns the command of a propagated request, or null. Such a request has the name that the command had before
 // rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
@@ -43,7 +43,8 @@ std::span<const Bytes> SlotChangeCollector::RequestSplitter::ArgumentsOf(Bytes r
   return words_;
 }
 
-// FUNCTION commands do not count, because functions belong to a node and not to a slot.
+// Returns whether the command changes keys without naming them. FUNCTION commands do not, because functions belong to a
+// node and not to a slot.
 bool SlotChangeCollector::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;

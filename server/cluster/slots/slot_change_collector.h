@@ -23,7 +23,8 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
   size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes that Take will return
   bool IsEmpty() const { return text_.empty(); }                  // there are no changes for Take to return
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the collected changes
-  // FLUSHALL cannot be sent to the node that receives the slots, because that node also has keys of other slots.
+  // Returns true if FLUSHALL or a similar command ran. Such a command cannot be sent to the node that receives the
+  // slots, because that node also has keys of other slots.
   bool HasChangedEverything() const { return has_changed_everything_; }  // true: FLUSHALL or a similar command ran
 
   // Returns whether a propagated request changes keys without naming them, as FLUSHALL does.

@@ -95,7 +95,7 @@ void SlotExport::EndExport(State state, const std::string& message) {
 }
 
 bool SlotExport::Cancel() {
-  // In kGranted, the target may already own the slots. So the export must not end and let writes continue here.
+  // Refuses to cancel in kGranted: the target may already own the slots, so writes must not continue here.
   if (IsOver() || job_->state == State::kGranted) return false;
   EndExport(State::kCancelled, "by an operator");
   return true;
@@ -200,8 +200,8 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
   }
 }
 
-// Reads the reply to TAKEOVER, "OK <epoch>". If the reply is valid, this node redirects clients to the target from now
-// on.
+// Reads the reply to TAKEOVER, "OK <epoch>", after which this node redirects clients to the target. The export fails if
+// the reply is invalid.
 void SlotExport::HandleTakeoverReply(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
@@ -269,9 +269,10 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// Pauses writes as soon as few changes are left to send. The answer to an ACK shows that the target has applied all
-// changes before the ACK. So the pause lasts only while the changes since the last ACK are sent and applied. Each ACK
-// doubles the limit for "few", because with many writes the changes may never become fewer than the first limit.
+// Pauses writes as soon as few changes are left to send, so that the pause is short. When the target has answered an
+// ACK, it has applied all changes before it. So the pause lasts only while the changes since the last ACK are sent and
+// applied. Each ACK doubles the limit for "few", because with many writes the changes may never become fewer than the
+// first limit.
 void SlotExport::PauseWritesIfCaughtUp() {
   if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;

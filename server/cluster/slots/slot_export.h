@@ -36,7 +36,7 @@ struct Services;
 
 class SlotExport final : public Link::User {  // sends slots of this node to their new owner
  public:
-  // Requires: this server is a node of a cluster.
+  // Makes the export of `job`. Requires: this server is a node of a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
   ~SlotExport() override;
   SlotExport(const SlotExport&) = delete;
@@ -82,8 +82,9 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   // The owner of the exported slots, as this node knows it.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
   Owner FindOwner() const;                                     // the owner of the exported slots
-  // After TAKEOVER, the end is a success if the target owns the slots. Otherwise it is a failure, as it is if this node
-  // has forgotten the target.
+  // Ends the export if this node does not own the slots now. After TAKEOVER, the end is a success if the target owns
+  // the slots. Otherwise, and if this node has forgotten the target, it is a failure. Returns false if the export has
+  // ended.
   bool EndUnlessOwner();                 // ends the export if this node does not own the slots now; false: it has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 

@@ -30,7 +30,8 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// Maximum time between the requests PAUSED and TAKEOVER. The source keeps its writes paused for longer than this.
+// After the source's request PAUSED (no changes will follow), its request TAKEOVER is refused if it comes later than
+// this. The source pauses its writes for longer (kLongestPauseMs).
 constexpr int64_t kTakeOverMs = 4000;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
@@ -77,7 +78,8 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   });
 }
 
-// Returns the job of a migration that the source begins: the one that this node has requested, or a new one.
+// Returns the job of a migration that the source begins. It is the one that this node has requested, if the name is the
+// same. Otherwise makes a new one.
 std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
   const int64_t now_ms = NowMs();
   auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport);
@@ -164,8 +166,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Called when a command of the source has failed here, so that the slots differ from those of the source. The source
-// learns of the failure only from the reply to its next CLUSTER SYNCSLOTS.
+// Called when a command of the source has failed here, so the slots differ from those of the source. The source learns
+// of it only from the reply to its next CLUSTER SYNCSLOTS.
 void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
@@ -213,9 +215,9 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. After a success, the slots become visible. After a failure they stay hidden, and CleanUpHiddenSlots
-// deletes the keys of those that this node does not own. A replica deletes nothing: its primary has the same hidden
-// slots and deletes the keys.
+// Ends an import. After a success, the slots become visible. After a failure they stay hidden until CleanUpHiddenSlots
+// has deleted their keys. Keys of slots that this node owns are not deleted. A replica deletes nothing: its primary has
+// the same hidden slots and deletes the keys.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
@@ -286,9 +288,9 @@ bool SlotImports::HasWaitedForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims those of `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots up,
-// but the file or stream that told this node of the slots ended before REVEAL. If the source lost the slots in another
-// way, keeping the keys here is better than deleting them.
+// Claims the slots of `slots` that have no owner, or that their owner no longer claims. Probably the takeover had
+// succeeded, and the source gave the slots up, but the file or stream that told this node of the slots ended before
+// REVEAL. If the source lost the slots in another way, keeping the keys here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -301,8 +303,7 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes at most kKeysPerTurn keys of the slots. Returns true if no key is left, because there were fewer than
-// kKeysPerTurn.
+// Deletes at most kKeysPerTurn keys of the slots. Returns true if no key is left.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);

@@ -57,7 +57,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     std::string name;  // name of the migration: 40 hexadecimal digits
     SlotSet slots;     // the slots that the source gives
   };
-  // From now on, the session may change keys of the offered slots, and of no other slots.
+  // Begins an import. From now on, the session may change keys of the offered slots, and of no other slots.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
@@ -102,8 +102,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
-  // Returns true two node timeouts after the slots were found without a source, so that other nodes could tell who owns
-  // them. After an import that failed in this process, returns true immediately.
+  // Returns whether hidden slots without a source have waited for two node timeouts, in which other nodes could tell
+  // who owns them. The first call starts the wait. After an import that failed in this process, returns true
+  // immediately.
   bool HasWaitedForOwners(const std::string& name);  // first: starts the wait; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);      // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left

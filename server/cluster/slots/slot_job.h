@@ -118,8 +118,8 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
   void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
-  // Leaves at most `most` ended jobs. Does not count or remove `kept`, a failed job that will be tried again; null:
-  // there is none.
+  // Removes the oldest ended jobs, until at most `most` are left. `kept` is a failed job that will be tried again; it
+  // does not count and stays (null: there is none).
   void Trim(size_t most, const SlotJob* kept);  // removes the oldest ended jobs
 
  private:

@@ -24,7 +24,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   SlotMigrations(const Services& services, uint64_t random_seed);
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
-  // The export starts when those before it have ended. Requires: a cluster.
+  // Queues an export, which starts when the exports before it have ended. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);  // queues an export (CLUSTER MIGRATESLOTS)
   // Queues an export that the target has requested under this name (CLUSTER SYNCSLOTS REQUEST).
   void Export(const SlotSet& slots, const NodeId& target, const std::string& name);
@@ -44,8 +44,9 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come first.
   std::vector<SlotJob> Jobs() const;
 
-  // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the
-  // turn are in the journals.
+  // Continues the imports, begins a requested import that is still queued, and starts or continues the first export
+  // (the others wait for it). Called at the end of a turn, because the export sends the changes that the turn has put
+  // into the journals.
   void EndTurn();  // continues all imports and the first export; called after each event loop turn
   // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();

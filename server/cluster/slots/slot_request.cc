@@ -33,7 +33,8 @@ void SlotRequest::Tick() {
   if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
   if (job_->state == State::kFailed) {
-    // This request has failed (Fail), or SlotImports, which shares the job, has ended the import.
+    // The import has failed: either this request (Fail), or the import itself, which SlotImports has ended. Tries again
+    // after kRetryMs.
     if (!std::exchange(saw_failure_, true)) changed_ms_ = now_ms;
     if (now_ms - changed_ms_ < kRetryMs) return;
     ++job_->retries;
@@ -41,8 +42,8 @@ void SlotRequest::Tick() {
   }
   if (!IsWaiting()) return;
   if (job_->state == State::kEstablishing && unanswered_ == 0) {
-    // The export may have failed at the source before it reached this node. Then the repeated request queues it again;
-    // otherwise it has no effect.
+    // Repeats the request. If the export has failed at the source before it reached this node, the source queues it
+    // again. Otherwise the repeated request has no effect.
     if (now_ms - changed_ms_ >= kRetryMs) SendRequest();
     return;
   }

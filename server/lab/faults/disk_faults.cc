@@ -11,8 +11,8 @@
 
 namespace respite {
 
-// One rule for disk operations, in memory that the server and its child processes share. Therefore all members are
-// atomic numbers.
+// A rule for disk operations. It is in memory that the server and its child processes share, so all members are atomic
+// numbers.
 struct DiskFaults::Slot {
   std::atomic<uint64_t> serial = 0;  // 0: unused
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;
@@ -87,8 +87,8 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
   return next;
 }
 
-// Returns the effect of the first rule for this operation whose schedule allows a hit. The fault of a full disk makes
-// writes fail but not syncs, because data that was written before can still be synced.
+// Returns the effect of the first rule for this operation whose schedule allows a hit; no effect if there is none. A
+// full disk makes writes fail but not syncs, because data that was written before can still be synced.
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);

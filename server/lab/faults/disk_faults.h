@@ -1,9 +1,9 @@
 // DiskFaults: faults for writes and syncs of files of a server, such as its append-only file and RDB files (TEST FAULT
 // … DO DISK).
 //
-// Background threads sync these files, and child processes write some of them. So the rules are in memory that child
-// processes share. Therefore the server sees how often a rule acted in a child process, and a rule that the server
-// removes no longer acts in child processes.
+// Background threads sync these files, and child processes write some of them. So the rules are in memory that the
+// server shares with its child processes: the server sees how often a rule acted in a child, and a rule that the server
+// removes no longer acts there.
 #pragma once
 
 #include <atomic>

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Returns true for the commands on which no rule acts: TEST, so that a test can always remove its rules, and PSYNC,
+// Returns true if no rule acts on this command. These are TEST, so that a test can always remove its rules, and PSYNC,
 // SYNC and REPLCONF, by which a replica gets its data.
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
@@ -104,8 +104,8 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Updates what is derived from the rules, after a rule was added, removed or ended: version_, connection_rules_,
-// whether requests are passed to FindFault, and whether the sockets listen.
+// Must be called after a rule was added, removed or ended. Updates all that depends on the rules: version_,
+// connection_rules_, whether requests are passed to FindFault, and whether the sockets listen.
 void FaultRules::RecomputeAfterRuleChange() {
   ++version_;
   connection_rules_.clear();
@@ -125,8 +125,8 @@ bool FaultRules::ShutsSockets() const {
   });
 }
 
-// Returns the seed for the random choices of a rule. The seed depends only on the seed of TEST and on the rule's name,
-// so other rules do not affect the choices.
+// Returns the seed for the random choices of a rule. It depends only on the seed of TEST and on the rule's name, so
+// other rules do not change the choices.
 uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {

@@ -64,10 +64,11 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
   // no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
-  // Releases the requests and replies that the rule delays: they continue without waiting any longer.
+  // Deletes the rule, and releases the requests and replies that it delays: they continue without waiting any longer.
+  // Returns false if no rule has this name.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
-  // With the same seed, the rules make the same random choices.
+  // Sets the seed for PERCENT. With the same seed, the rules make the same random choices.
   void Seed(uint64_t seed);  // sets the seed for PERCENT
 
   struct Summary {  // one rule of TEST FAULT LIST
@@ -79,7 +80,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
-  // Counts the requests, connections or disk operations on which the rule has acted.
+  // Returns on how many requests, connections or disk operations the rule has acted; nullopt: no rule has this name.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may stop
@@ -109,7 +110,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
-  // From now on the rule acts no more, because it has ended or will be deleted. It stays in rules_.
+  // Ends the rule: it acts no more, but stays in rules_.
   void Stop(Rule& rule);
   void RecomputeAfterRuleChange();     // updates connection_rules_, the sockets, and whether requests are checked
   uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule

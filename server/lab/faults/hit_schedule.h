@@ -24,8 +24,8 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }  // number of matches on which the rule acted
   bool IsSpent(const HitSchedule& schedule) const { return Hits() >= schedule.times; }  // true: acts no more (TIMES)
   void Reset();                                                                         // sets both counters to 0
-  // Counts a match: a request, connection or disk operation that the rule matches. Returns true if the fault acts on
-  // the match, and then also counts a hit. If TIMES is used up, counts nothing and returns false.
+  // Counts a match: a request, connection or disk operation that the rule matches. If the fault acts on it, also counts
+  // a hit and returns true. If TIMES is used up, counts nothing and returns false.
   bool Take(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:

@@ -29,7 +29,7 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 
 std::string ExplainNoTtl(const KeyName& key) { return QuotedForRemark(key.key) + " has no deadline"; }
 
-// Returns whether the syntax names a version that added or deprecated the argument.
+// Returns whether the syntax says in which version the argument was added or deprecated.
 bool HasMarks(const SyntaxArgument& argument) {
   return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty();
 }
@@ -37,7 +37,7 @@ bool HasMarks(const SyntaxArgument& argument) {
 }  // namespace
 
 void HabitCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
-  if (request.place == Place::kSent) written_.clear();
+  if (request.place == Place::kSent) unchecked_keys_.clear();
   if (request.place == Place::kQueued) return;
   CheckNoTtl(request, remarks);
   CheckVersions(request, remarks);
@@ -56,16 +56,16 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     KeyName key = request.Key(ref);
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
-      // A later command of the transaction or script may give the key a deadline. So CheckAfterSuccess looks for the
-      // deadline when the transaction or script has ended.
-      if (written_.size() < kMaxWritten) written_.insert(std::move(key));
+      // Checks the key only when the transaction or script has ended (CheckAfterSuccess), because a later command of it
+      // may give the key a deadline.
+      if (unchecked_keys_.size() < kMaxWritten) unchecked_keys_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = FindUnexpired(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
-    // Reports a write to an existing key only if the command overwrites the key, which removes the deadline. SETNX and
-    // SET NX leave an existing key unchanged.
+    // Reports a write to an existing key only if the command overwrites the key, and so removes its deadline. SETNX and
+    // SET NX do not overwrite it.
     const bool sets_new_key = request.Is("set") && request.HasOption(3, "NX");
     if (entry == nullptr || (request.IsOneOf(kOverwritingCommands) && !sets_new_key)) {
       remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
@@ -118,7 +118,7 @@ void HabitCheck::CheckWatchWithoutExec(const LintRequest& request, LintRemarks& 
 
 void HabitCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) {
   if (request.place != Place::kSent) return;
-  for (const KeyName& key : std::exchange(written_, {})) {
+  for (const KeyName& key : std::exchange(unchecked_keys_, {})) {
     const Entry* const entry = FindUnexpired(parts_, key);
     if (entry == nullptr || entry->Deadline() != kNoDeadline) continue;
     remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
@@ -135,8 +135,8 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
                                 WatchingClient{.client = request.owner, .key = first, .number = request.number});
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. Also called after failed requests, because a
-// failed EXEC ends a WATCH.
+// Forgets the WATCH of a client that no longer watches keys. Also called after failed requests, because a failed EXEC
+// ends a WATCH.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }

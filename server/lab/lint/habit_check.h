@@ -31,8 +31,8 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers a client's first WATCH, or forgets a WATCH that has ended
 
-  const Parts parts_;  // other parts of the server that the checks use
-  KeySet written_;     // keys of the rule no-ttl that the running transaction or script may have written
+  const Parts parts_;      // other parts of the server that the checks use
+  KeySet unchecked_keys_;  // keys that the running EXEC or script may have written; no-ttl checks them at its end
   std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that watch keys, by client ID
 };
 

@@ -47,7 +47,8 @@ const std::vector<CheckKind>& CheckKinds() {
   return kinds;
 }
 
-// Returns the keys of a request, except keys longer than kMaxKeyBytes, because checks may store keys for a long time.
+// Returns the keys of a request that the checks judge: all except keys longer than kMaxKeyBytes, because checks may
+// store keys for a long time.
 KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   KeyList all = KeysForAclCheck(spec, words);
   const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kMaxKeyBytes; };
@@ -265,8 +266,8 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     return;
   }
   if (findings_.size() >= kMaxFindings) return;
-  // The finding shows only the arguments that are no secrets according to the command's spec (harmless_words).
-  // Call::Redact may not have hidden secrets yet, because the command may not have run.
+  // Shows only the arguments that are never secrets (harmless_words of the command's spec). The command may not have
+  // run yet, so Call::Redact may not have hidden its secrets.
   std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,

@@ -95,15 +95,17 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
-  // For checks that have a table with a row for each client. If a table has kMaxGoneClients + 2 * (number of connected
-  // clients) rows, the check removes the rows of disconnected clients before it adds a row.
+  // About how many disconnected clients a check may remember. If a check has a table with a row for each client, and
+  // the table has kMaxGoneClients + 2 * (number of connected clients) rows, the check removes the rows of disconnected
+  // clients before it adds a row.
   static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
   virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key, and when a key expires or is evicted, even between two requests.
+  // Called when the running request changes a key. Also called when a key expires or is evicted, even between two
+  // requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed, or has expired
   virtual void Forget(const KeyView& /*key*/) {}  // called when TEST or another server has changed this key
   virtual void ForgetAll(int /*db*/) {}           // called when all keys of the database change: FLUSHALL, SWAPDB …
@@ -117,7 +119,7 @@ std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of 
 const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // entry of an unexpired key, or null
 bool HasWatchedKeys(const Session& client);  // whether the client watches a key (WATCH)
 
-// Bounds the memory of a check: removes all rows of a table if the table has at least `max_size` rows.
+// Removes all rows of a table if it has at least `max_size` rows, so that the memory of a check is limited.
 template <class Table>
 void ClearIfFull(Table& table, size_t max_size) {  // removes all rows if there are `max_size` or more
   if (table.size() >= max_size) table.clear();

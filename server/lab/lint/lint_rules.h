@@ -50,7 +50,8 @@ std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about al
 std::optional<LintRule> FindLintRule(Bytes name);  // `name`: such as "cross-slot"; nullopt: no such rule
 
 inline constexpr int kAnyVersionPart = 999;  // for a part that a version limit omits, so that 7.2 includes 7.2.9
-// For the rules `deprecated` and `newer`, whose limit is a version.
+// Returns a version as text, such as "7.2", without parts that are kAnyVersionPart. For the rules `deprecated` and
+// `newer`, whose limit is a version.
 std::string VersionLimitText(const Version& version);  // such as "7.2": omits the parts that are kAnyVersionPart
 
 struct LintLimits {                          // the numbers and patterns with which rules of TEST LINT can be adjusted
@@ -62,9 +63,10 @@ struct LintLimits {                          // the numbers and patterns with wh
   Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version
 };
 
-// `value` is the text after `=`, as in big-value=100kb. Stores it in `limits`. Requires: the rule takes a value.
+// Sets the rule's limit in `limits` to `value`, the text after `=`, as in big-value=100kb. Returns false if `value` is
+// invalid. Requires: the rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's limit; false: `value` is invalid
-// Requires: the rule takes a value.
+// Returns the rule's limit as typed after `=`. Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the limit as typed after `=`: "1048576"
 
 }  // namespace respite

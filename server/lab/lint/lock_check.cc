@@ -20,7 +20,8 @@ constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
 // The commands by which a script can read the value of a lock.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
-// Commands that change a value without overwriting it. A client can use them without knowing the previous value.
+// Commands that change a value without overwriting it, such as INCR. A client can use them without knowing the old
+// value.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
@@ -30,7 +31,7 @@ constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore", 
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
                                         "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
-// A request that may acquire a lock, because it sets a key only if the key is absent (SETNX, SET with NX).
+// A request that may acquire a lock: SETNX, or SET with NX. They set a key only if it is absent.
 struct Taking {
   KeyRef key;
   bool has_deadline;
@@ -82,9 +83,9 @@ void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   CheckExpiredLockWork(request, remarks);
 }
 
-// Notes which keys the running script has read. If the script later deletes the key of a lock that it has read, the
-// lock counts as safely released: the script has probably compared the value with the client's token, and no other
-// client can change the key between the read and the deletion.
+// Notes which keys the running script has read. If a script reads the key of a lock before it deletes the key, the lock
+// counts as safely released: the script has probably compared the value with the client's token, and no other client
+// can change the key in between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
@@ -98,7 +99,7 @@ void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& rem
   KeyName key = request.Key(taking->key);
   if (FindUnexpired(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
-    // In a transaction or script, the key is checked at the end, because a later command may set the deadline.
+    // Checks the key only at the end of a transaction or script, because a later command may set the deadline.
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
@@ -217,8 +218,9 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former_holders.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// If there are kMaxLocks locks, removes those that no client holds any longer. If at least kMaxLocks / 2 are left,
-// removes all locks. So many locks can exist if a program sets a key for each job, to prevent double execution.
+// Makes room for another lock, if there are kMaxLocks locks: removes those that no client holds any longer. If at least
+// kMaxLocks / 2 are left, removes all. So many locks exist, for example, if a program sets a key for each job, to
+// prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -306,8 +308,8 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. Also called after failed requests, because a
-// failed EXEC ends a WATCH.
+// Forgets the WATCH of a client that no longer watches keys. Also called after failed requests, because a failed EXEC
+// ends a WATCH.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

@@ -1,10 +1,14 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work of TEST LINT.
 //
 // A lock is a key that a client has set with NX. The client holds the lock until the key is deleted or overwritten. If
-// a second client sets the key with NX, the lock of the first client has expired, perhaps unnoticed. From then on, a
-// write of the first client to a key is reported if the first client used this key under its lock, or if the second
-// client uses it. A write that only adds to a value (INCR, SADD) is reported only if the first client has also read the
-// value under the lock. Otherwise the lock is probably only to prevent double execution.
+// a second client then sets the key with NX, the lock of the first has expired, perhaps unnoticed. From then on, a
+// write of the first client is reported (expired-lock-work) if it is to a key that
+//
+//   - the first client used while it held the lock, or
+//   - the second client uses under its lock, before or after that write.
+//
+// A write that only adds to a value (INCR, SADD) counts only if the first client also read or overwrote this value
+// under its lock. Otherwise the lock probably only prevents double execution.
 #pragma once
 
 #include <deque>
@@ -49,8 +53,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks);   // checks the rule lock-without-ttl
   void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // checks the rule foreign-unlock
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // checks the rule expired-lock-work
-  // Notes that a holder or former holder of a lock uses this key. Adds a remark if the write of a former holder may
-  // conflict with the work of the current holder.
+  // Notes that a holder or former holder of a lock uses this key. Adds a remark if a write of the former holder may
+  // conflict with the work of the present holder.
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses

@@ -26,8 +26,8 @@ struct Claim {
   Bytes consumer;
 };
 
-// Returns the group and consumer of an XREADGROUP, whose options before STREAMS may have any order. Returns nullopt if
-// NOACK is an option, because then no entry becomes pending.
+// Returns the group and consumer of an XREADGROUP. Its options before STREAMS may have any order. With the option
+// NOACK, returns nullopt, because no entry becomes pending.
 std::optional<Claim> ClaimOfReading(std::span<const Bytes> words) {
   std::optional<Claim> claim;
   for (size_t i = 1; i + 2 < words.size() && !EqualsIgnoreCase(words[i], "STREAMS"); ++i) {
@@ -55,7 +55,7 @@ void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& rema
   if (request.Is("publish") || request.Is("spublish")) return CheckPublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
   // A pop in a script or a transaction is no problem, because other commands of the same script or transaction can
-  // store the element.
+  // store the element elsewhere.
   if (!pops || request.place != Place::kSent || request.keys.IsEmpty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,

@@ -1,5 +1,5 @@
-// MessageCheck: the rule lost-message of TEST LINT. Reports messages without a receiver, and messages that are lost if
-// their receiver ends before it has processed them.
+// MessageCheck: the rule lost-message of TEST LINT. Reports messages that nothing receives, and messages that are lost
+// if the receiver ends before it has processed them.
 #pragma once
 
 #include <tuple>

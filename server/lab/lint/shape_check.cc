@@ -88,8 +88,8 @@ void ShapeCheck::CheckBigValue(const LintRequest& request, LintRemarks& remarks)
                      .key = key});
 }
 
-// Adds a remark if a client sends many requests in a row with the same command and number of arguments, each in another
-// turn of the event loop. The client could have sent these requests together.
+// Adds a remark if a client sends many similar requests in a row (the same command and number of arguments), each in
+// another turn of the event loop. The client could have sent them together.
 void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.IsEmpty() || request.command.Is(kBlocking);
   ClearIfFull(sequences_, kMaxClients);

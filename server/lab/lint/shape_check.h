@@ -16,8 +16,8 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // rule big-value for the reply
 
  private:
-  // Consecutive requests of one client with the same command and number of arguments, each in another turn of the event
-  // loop: the client has probably waited for each reply.
+  // Similar requests of one client in a row: the same command and number of arguments, each in another turn of the
+  // event loop. The client has probably waited for each reply.
   struct Sequence {                    // similar requests of one client in a row, for the rule chatty
     const Command* command = nullptr;  // the command of these requests
     size_t words = 0;                  // number of arguments of each request, with the command's name

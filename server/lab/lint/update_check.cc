@@ -53,8 +53,8 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// Returns true if the request overwrites the value even if another client has changed it. False for SET with NX or
-// IFEQ.
+// Returns true if the request overwrites the value even if another client has changed it. Returns false for SET with NX
+// or IFEQ, for commands in scripts, and for queued commands.
 bool UpdateCheck::ReplacesUnconditionally(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
@@ -103,9 +103,9 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   }
 }
 
-// Returns true if the client probably fills a cache: its read found no key, and its write has a deadline or writes the
-// value that the key has now. If the read found a value, an equal value proves nothing, because both clients may have
-// decremented the same old value.
+// Returns true if the client probably fills a cache. Its read must have found no key, and its write must have a
+// deadline, or write the value that the key has now. If the read found a value, an equal value proves nothing: both
+// clients may have decremented the same old value.
 bool UpdateCheck::ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
@@ -133,7 +133,7 @@ void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*r
   for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-// Remembers that the client has read the keys of this request, at most the first kMaxReads keys.
+// Remembers which keys the client has read with this request, at most the first kMaxReads.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
   if (extent.HasTooManyFields()) return;

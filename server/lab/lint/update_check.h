@@ -1,10 +1,10 @@
 // UpdateCheck: the rule lost-update of TEST LINT. A client reads a value, another client writes the key, and then the
-// first client writes a value that is derived from the old value. So the update of the other client is lost.
+// first client writes a value that it has derived from the old one. The update of the other client is lost.
 //
 // The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
 // longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
-// events, except those that change no value, such as `expire` and `persist`. So EXPIRE does not count as a write, and
-// SET NX of an existing key does not.
+// events that mean a new value. So EXPIRE does not count as a write, and SET NX of an existing key, which has no event,
+// does not either.
 #pragma once
 
 #include <deque>

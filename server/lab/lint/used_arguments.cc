@@ -14,9 +14,9 @@ class Walk {
  public:
   explicit Walk(std::span<const Bytes> words) : words_(words) {}
 
-  // Each Take function matches one part of the syntax with the request's arguments from index `at` on. Returns the
-  // index after the matched arguments, or nullopt if the arguments do not match. `kept` is the number of arguments at
-  // the end that must be left for later parts of the syntax. `versioned_argument` is the enclosing group that has a
+  // Each function Take… tries to match one part of the syntax with the request's arguments from index `at` on. Returns
+  // the index after the matched arguments, or nullopt if the arguments do not match. `kept` is the number of arguments
+  // at the end that must be left for later parts of the syntax. `versioned_argument` is the enclosing group that has a
   // version, or null.
   std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* versioned_argument);
   std::vector<UsedArgument> used;
@@ -102,7 +102,8 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
   return end;
 }
 
-// Matches the alternative that covers the most arguments of the request.
+// Matches that alternative of a choice which covers the most arguments of the request. Returns the index after them, or
+// nullopt if none matches.
 std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept,
                                       const SyntaxArgument* versioned_argument) {
   const size_t before = used.size();

@@ -15,8 +15,8 @@ struct UsedArgument {                        // an argument of a command's synta
 };
 
 // Returns the tokens (options and fixed words) and the optional values that the request uses, in the order of the
-// request. Stops at the first word that does not fit the syntax. Omits the values that every request must have. A word
-// counts as an option only if enough words remain for these values.
+// request. Stops at the first word that does not fit the syntax. Leaves out the values that every request must have. A
+// word counts as an option only if enough words remain for these values.
 std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax,  // tokens and optional values that a request uses
                                         std::span<const Bytes> words);
 

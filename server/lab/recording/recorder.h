@@ -32,7 +32,7 @@ class Recorder {  // writes all bytes that accepted connections receive and send
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
   std::unique_ptr<StreamTap> NewTap();  // records a new connection; the tap must be destroyed before this Recorder
   void Flush();                         // writes the buffered events to the file; after an error, ends the recording
-  // Ends the recording. Called when the server ends, before it closes its connections, so that this closing is not
+  // Ends the recording. Called when the server ends, before it closes its connections, so that these closings are not
   // recorded.
   void End();
 

@@ -71,8 +71,8 @@ class RecordingReader {
   // Reads the next event. Returns nullopt at the end of the file, and also for an incomplete last event.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
-  // Returns false if the connection cannot have this event now: for example, if it is not open. Otherwise notes whether
-  // the connection is open after the event.
+  // Returns false if the connection cannot have this event now, for example because it is not open. Otherwise notes
+  // whether the connection is open after the event.
   bool MayHappen(Kind kind, uint64_t connection) {
     if (kind == Kind::kOpen) return connection > newest_ && open_.insert(newest_ = connection).second;
     return kind == Kind::kClose ? open_.erase(connection) != 0 : open_.contains(connection);

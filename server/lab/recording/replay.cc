@@ -11,10 +11,10 @@ namespace respite {
 
 namespace {
 
-// If a reply has not come after this number of ms (real time), the replay moves the server's clock by TEST CLOCK to the
-// time of the next event, because the command may be blocked until a later time.
+// How long, in ms of real time, the replay waits for a reply before it moves the server's clock by TEST CLOCK to the
+// time of the next event. The command may be blocked until a later time.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How long (ms of real time) the replay waits for missing replies before it closes their connections. Without TEST
+// How long, in ms of real time, the replay waits for missing replies before it closes their connections. Without TEST
 // CLOCK, the recorded time since the last request or connection is added.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;  // how long the replay waits for the reply to TEST CLOCK before it fails
@@ -48,8 +48,9 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a recorded client may have moved the server's clock, or used a world, which has a clock of its own.
-// The replay must not move the clock in this case, because the client would find another time than in the recording.
+// Returns true if a recorded client may have moved the server's clock, or used a world (an isolated server), which has
+// a clock of its own. Then the replay must not move the clock, because the client would find another time than in the
+// recording.
 bool Replay::ClientsMoveClock() const {
   std::map<uint64_t, UnansweredRequests> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
@@ -104,7 +105,7 @@ bool Replay::EndIfUnreachable() {
   return !outcome_.failure.empty();
 }
 
-// Stops waiting for missing replies: reports each connection that still waits, and closes it.
+// Stops waiting for missing replies: reports each connection without its replies, and closes it.
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
     if (!peer->HasPendingReplies()) continue;
@@ -192,7 +193,7 @@ void Replay::Perform(const RecordedEvent& event) {
   }
 }
 
-// Reports a connection that the server has closed, although in the recording the client closed it.
+// Reports a connection that the server has closed here, but the client in the recording.
 void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;

@@ -10,8 +10,8 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Parses bytes that the recorded server has sent, and finds the request of each reply. For this, the order of replies
-// and messages is needed. It is known only here, because they are stored separately.
+// Parses bytes that the recorded server has sent, and finds the request of each reply. This must be done here, in the
+// order in which replies and messages arrived, because they are stored separately.
 void ReplayPeer::Expect(Bytes bytes) {
   if (unanswered_.IsIncomparable()) return;
   recorded_.Feed(bytes);

@@ -42,7 +42,8 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty: open, or hung up
   bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
-  // True after SYNC, PSYNC or MONITOR, or if the bytes of one of the servers are not RESP.
+  // Returns true if replies cannot be compared from now on: after SYNC, PSYNC or MONITOR, or if the bytes of one of the
+  // servers are not RESP.
   bool IsIncomparable() const {  // true: replies cannot be compared from now on
     return unanswered_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed();
   }
@@ -50,14 +51,16 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   uint64_t number() const { return number_; }                // number of the connection in the recording
   uint64_t requests() const { return unanswered_.count(); }  // number of requests read so far, whether sent or not
 
-  // At the end (Moment::kEnd), one of the two replies is nullopt if only one server has sent a further reply.
+  // The replies of both servers to one request, to compare. If only one server has sent a further reply, the other
+  // reply is nullopt. This happens only at the end (Moment::kEnd).
   struct Pair {                           // the replies of both servers to one request, to compare
     std::optional<AskedRequest> request;  // the request that got these replies; nullopt: a message, or unknown
     std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // While more replies may arrive (kUnderWay), a reply stays until the reply of the other server has arrived too.
+  // Takes the next pair of replies; nullopt: none. While more replies may arrive (kUnderWay), a reply waits for the
+  // reply of the other server.
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.

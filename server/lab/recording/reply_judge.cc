@@ -21,7 +21,7 @@ bool SpeaksOfTheServer(const Command& command) {
 
 bool RunsScripts(const Command& command) { return command.Spec().group == CommandGroup::kScripting; }
 
-// Sorts those elements of a reply whose order has no meaning, so that two replies can be compared.
+// Returns the reply with sorted elements wherever their order has no meaning, so that two replies can be compared.
 ReplyTree Sorted(ReplyTree tree, Order order) {
   const Order within = order == Order::kIsNoneWithin ? order : Order::kMatters;
   for (ReplyTree& child : tree.children) child = Sorted(std::move(child), within);

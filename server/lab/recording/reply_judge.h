@@ -26,9 +26,9 @@ class ReplyJudge {  // compares the replies of two servers to the same request
 
   // Compares two replies. Ignores the order of elements in sets, in maps, and in replies without a specified order.
   // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
-  // If their replies differ, the verdict is kUnjudged, unless the replies have different types or one is an error. For
-  // a script, the verdict is also kUnjudged if only the order of elements differs, because scripts return hashes and
-  // sets as arrays.
+  // If their replies differ, the verdict is kUnjudged, but kDiffers if the replies have different types or one is an
+  // error. For a script, the verdict is also kUnjudged if only the order of elements differs, because scripts return
+  // hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded,  // compares two replies to a request
                 const ReplyTree& replayed) const;
 

@@ -29,8 +29,8 @@ bool MayMoveClock(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return word.starts_with(kWorldUser); });
 }
 
-// Returns how many messages confirm a SUBSCRIBE or UNSUBSCRIBE: one for each channel. An UNSUBSCRIBE without channels
-// gets one for each subscription; this function returns 1, because that number is not known.
+// Returns how many messages confirm a SUBSCRIBE or UNSUBSCRIBE: one for each channel. For an UNSUBSCRIBE without
+// channels, returns 1: there is one for each subscription, and their number is not known.
 size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1, request.words.size() - 1); }
 
 }  // namespace
@@ -77,8 +77,8 @@ void UnansweredRequests::Receive(std::vector<std::string> words) {
   AddOwed(std::move(words));
 }
 
-// Applies the mode of a CLIENT REPLY request. Must be called before the caller decides whether the request itself gets
-// a reply: ON gets one, but OFF and SKIP do not.
+// Applies a CLIENT REPLY request. Must be called before the caller decides whether this request itself gets a reply:
+// with ON it does, with OFF and SKIP it does not.
 void UnansweredRequests::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

@@ -17,14 +17,15 @@ int LevelOf(const RequestEntry& entry) {
   return (entry.is_in_transaction ? 1 : 0) + (entry.place == Place::kInScript ? 1 : 0);
 }
 
-// Returns true for EXEC and for requests that run scripts. In the journal, the entry of such a request comes after the
-// entries of the commands that it ran.
+// Returns true for EXEC and for requests that run scripts. Their entries in the journal come after the entries of the
+// commands that they ran.
 bool RunsOthers(const RequestEntry& entry) {
   if (entry.command == nullptr) return false;
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
 }
 
-// Returns true if the filter has a condition that an expired key cannot meet, such as one for the client.
+// Returns true if the filter has a condition for requests, such as one for the client. An expired key cannot meet such
+// a condition.
 bool MeansRequests(const JournalFilter& filter) {
   const RequestFilter& request = filter.request;
   const ClientFilter& client = request.client;
@@ -50,11 +51,11 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const LockRecord& lock) const;
-  // Returns the height at which the row of this journal entry begins, in halves of rows: 2n for row n. If no row shows
-  // the entry, returns the height of the next entry that is shown.
+  // Returns the height at which the row of this journal entry begins. Heights are in halves of rows: 2n for row n. If
+  // no row shows the entry, returns the height of the next entry that is shown.
   size_t Above(uint64_t seq) const;
   // Returns the height of the middle of this journal entry's row, in halves of rows: 2n + 1 for row n. If no row shows
-  // the entry, returns Above(seq).
+  // the entry, returns what Above returns.
   size_t Within(uint64_t seq) const;
   size_t EndOf(const LockRecord& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -183,9 +184,9 @@ size_t ChartMaker::EndOf(const LockRecord& lock) const {
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// Chooses the lane (a bar beside the client's column) that shows the lock, and returns its index: the leftmost lane
-// that is free where the lock begins, or else a new lane, or the last of kMaxLanes lanes. `lanes`: for each lane, the
-// height at which its last lock ends.
+// Chooses the lane (a bar beside the client's column) that shows the lock, and returns its index. It is the leftmost
+// lane that is free where the lock begins. If none is free, it is a new lane, or the last one if there are kMaxLanes.
+// `lanes`: for each lane, the height at which its last lock ends.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

@@ -1,6 +1,6 @@
 // Converts bytes that clients have sent to readable text for reports. Keeps visible UTF-8 characters and escapes all
-// other bytes. So the results are valid UTF-8 without control characters, invisible characters, and characters that
-// change the writing direction.
+// other bytes. So the results are valid UTF-8, and contain no control characters, no invisible characters, and none
+// that change the writing direction.
 #pragma once
 
 #include <cstddef>

@@ -44,15 +44,16 @@ class TextWriter {
   void WriteLegend();
   void WriteRow(size_t number);
   void GoTo(size_t row);
-  // Returns the bars at the left of a client's column, which show the locks that the client holds at the current row.
+  // Returns the bars at the left of a client's column. They show the locks that the client holds at the row that is
+  // being written.
   std::string Bars(size_t column) const;
-  // Returns whether the client of this column is blocked at the current row.
+  // Returns whether the client of this column is blocked at the row that is being written.
   bool Waits(size_t column) const;
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // What the current row shows of one client: a bar for each lane of locks, and the height up to which the client is
-  // blocked (waits_to).
+  // The part of one client in the row that is being written: a bar for each lane of locks, and the height up to which
+  // the client is blocked (waits_to).
   struct Shown {
     struct Bar {
       size_t from = 0;
@@ -103,8 +104,8 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// Writes a list of the clients with their letters. If there are more than kMaxCharted clients, writes nothing, because
-// then each row names its client.
+// Writes a list of the clients with their letters. With more than kMaxCharted clients, writes nothing, because then
+// each row names its client.
 void TextWriter::WriteLegend() {
   if (chart_.columns.size() > kMaxCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
@@ -115,8 +116,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Advances to a row: adds to shown_ the locks that begin at or above the middle of this row, and the waits that begin
-// above the middle. The chart has both sorted by their beginning.
+// Advances to a row. Adds to shown_ the locks that begin at or above the middle of this row, and the waits that begin
+// above it. In the chart, both are sorted by their beginning.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
@@ -172,7 +173,7 @@ void TextWriter::WriteRow(size_t number) {
   for (size_t i = 0; i < chart_.columns.size(); ++i) {
     const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
     const size_t width = column_width_ - lanes_ - 1;
-    // Text in the last column may use the rest of the line. In other columns, it is shortened to the column's width.
+    // Text in the last column may use the rest of the line. Text in other columns is shortened to the column's width.
     const bool is_last = i + 1 == chart_.columns.size();
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"

@@ -110,7 +110,7 @@ std::optional<std::string> MakeCertificates(const std::string& folder, std::span
   };
   bool is_done = put("redis", "localhost", kOfServer) && put("client", "client", kOfClient);
   for (const std::string& name : client_names) is_done = is_done && put(name, name, kOfClient);
-  // The authority is written last, because ca.crt shows that the other files exist.
+  // Writes ca.crt last, because the next call takes its existence as a sign that all files exist.
   return is_done && Write(*authority, folder + "/ca") ? std::nullopt : std::optional(failed());
 }
 

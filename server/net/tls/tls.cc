@@ -58,8 +58,8 @@ std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) c
   SslHandle connection(SSL_new(server_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
-  // Makes tls-auth-clients part of the session ID context, so that a session that began without a certificate is not
-  // resumed once certificates are required.
+  // Makes tls-auth-clients part of the session ID context. So a session that began without a certificate cannot be
+  // resumed after certificates have become required.
   const auto kind = static_cast<unsigned char>(clients);
   SSL_set_session_id_context(connection.get(), &kind, sizeof kind);
   SSL_set_accept_state(connection.get());

@@ -21,7 +21,7 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   // Reads keys and certificates again, for new connections. If that fails, changes nothing and returns the reason.
   std::optional<std::string> Configure(const Settings& settings);  // reads keys and certificates; or an error
   bool IsConfigured() const { return server_ != nullptr; }         // true: there are keys and certificates
-  // Drops the keys and certificates. Existing connections keep those with which they began.
+  // Drops the keys and certificates. Existing connections keep the ones with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
   // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.

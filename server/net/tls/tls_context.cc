@@ -136,8 +136,8 @@ Result<SslContextHandle, std::string> MakeContext(const Settings& settings, cons
   SslContextHandle context(SSL_CTX_new(TLS_method()));
   if (context == nullptr) return Failure(TakeOpenSslError());
   SSL_CTX_set_options(context.get(), *protocols_off | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // PARTIAL_WRITE: SSL_write may send less than the whole reply.
-  // ACCEPT_MOVING_WRITE_BUFFER: the rest of the reply may have grown and moved before the next attempt.
+  // PARTIAL_WRITE: SSL_write may send only the beginning of the reply.
+  // ACCEPT_MOVING_WRITE_BUFFER: SSL_write may be repeated after the rest of the reply has grown and moved in memory.
   // RELEASE_BUFFERS: idle connections free their buffers (35 KB).
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

@@ -136,15 +136,14 @@ Transfer TlsStream::Handshake() {
   in_handshake_ = false;
   receive_waits_ = Waits::kForInput;
   has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
-  // After the handshake, a peer that closes the socket without close_notify is treated as one that only stops sending.
-  // Truncation does no harm, because requests carry their length, and a peer that closed one direction still receives
-  // replies.
+  // From now on, treats a peer that closes the socket without close_notify as one that has only stopped sending, which
+  // still receives replies. Truncated input does no harm, because requests carry their length.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   return {Transfer::State::kMoved};
 }
 
-// Reads until `target` is full or OpenSSL has no more bytes. A later call could come too late, because the socket
-// reports no event for bytes that OpenSSL has already read.
+// Reads until `target` is full or OpenSSL has no more bytes, because the socket reports no event for bytes that OpenSSL
+// has already read.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
@@ -158,7 +157,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = ClassifyResult(result, receive_waits_);
       if (filled == 0) return outcome;
-      // If the connection has also ended or failed, the next Receive reports this.
+      // Returns the bytes that were read. If the connection has also ended or failed, the next Receive reports this.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }

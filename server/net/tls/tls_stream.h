@@ -26,7 +26,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // byte_stream.h describes these functions: ByteStream has functions with the same names.
+  // These functions do what the functions of ByteStream with the same names do. byte_stream.h describes them.
   bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
   Transfer Receive(std::span<char> target);           // receives and decrypts bytes, at most what `target` has room for

@@ -54,7 +54,7 @@ rusage UsageOf(__rusage_who_t who) {
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }
 
-// As in Redis, a client that waits because of CLIENT PAUSE counts as blocked.
+// Returns the number of blocked clients. As in Redis, a client that waits because of CLIENT PAUSE counts as blocked.
 int64_t CountBlocked(const Clients& clients) {
   int64_t blocked = 0;
   clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });

@@ -10,7 +10,8 @@ namespace respite {
 
 namespace {
 
-// When a field of INFO is shown by versions that have the field. kIfEmulated: only if the server emulates a version.
+// The condition under which versions that have a field of INFO show it. kIfEmulated: only if the server emulates a
+// version.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {

@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// The names that select a section of INFO. kByDefault: its own name, "default", "all" and "everything". kInAll: its own
-// name, "all" and "everything". kOnlyByName: its own name.
+// Which names select a section of INFO. kByDefault: its own name, "default", "all" and "everything". kInAll: its own
+// name, "all" and "everything". kOnlyByName: only its own name.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
 // The kinds of servers whose INFO has the section.
 enum class ServerKind : uint8_t { kDataServer, kSentinel, kBoth };
@@ -51,8 +51,8 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // As in Redis, "module_list" selects the section "modules" without the sections that modules add. This server has no
-  // such sections.
+  // The name "module_list" selects the same as "modules". In Redis it leaves out the sections that modules add, but
+  // here no modules add sections.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
 

@@ -11,8 +11,8 @@ namespace respite {
 struct Services;
 
 // Returns the sections that `names` select, each once, in Redis' order. A name is the name of a section, or `default`,
-// `all` or `everything`, in upper or lower case. No names select the same sections as `default`. Unknown names select
-// nothing.
+// `all` or `everything`, in upper or lower case. If there are no names, returns the sections of `default`. Unknown
+// names select nothing.
 std::string InfoReport(const Services& services, std::span<const Bytes> names);  // text of INFO with these sections
 
 }  // namespace respite

@@ -70,8 +70,8 @@ void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t us
       .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
 }
 
-// Returns the statistics of the allocator. As in Redis, if the allocator has none, returns figures of the process
-// instead.
+// Returns the statistics of the allocator. If the allocator has none, returns figures of the process instead, as Redis
+// does.
 AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
   AllocatorStats allocator = ReadAllocatorStats();
   if (allocator.active != 0) return allocator;

@@ -1,5 +1,5 @@
-// The sections of INFO. Each function returns a section as text, with its title. A section may contain fields of all
-// versions; FilterInfoFields then removes the fields that the emulated version lacks. Fields about features that this
+// The sections of INFO. Each function returns a section as text, with its title. The text may contain fields of all
+// versions; FilterInfoFields later removes the fields that the emulated version lacks. Fields about features that this
 // server lacks have the values of a Redis that does not use these features.
 #pragma once
 

@@ -36,7 +36,8 @@ struct Region {
   uint64_t end;
 };
 
-// The memory regions to test. The signal handler needs no memory other than `regions`, `residency` and its stack.
+// The memory regions to test. They and `residency` are static variables, because a signal handler cannot allocate
+// memory.
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;
@@ -70,8 +71,8 @@ void StopOtherThreads() {
   nanosleep(&a_moment, nullptr);
 }
 
-// Adds the region that a line of /proc/self/maps describes, such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0
-// [heap]". Ignores regions that are not private memory, belong to a file, or have another name than [heap].
+// Adds the region of memory that a line of /proc/self/maps describes, such as "7f31886ae000-7f31886b0000 rw-p 00000000
+// 00:00 0 [heap]". Adds only private memory that belongs to no file, and has no name or the name [heap].
 void AddRegion(std::string_view line) {
   Region region{};
   const char* const end = line.data() + line.size();
@@ -123,7 +124,7 @@ struct Findings {
   uint64_t bad_words = 0;
 };
 
-// Tests the pages of a region. Skips pages that are not in memory, because the test would load them.
+// Tests those pages of a region that are in memory. The test would load the other pages, so they are left out.
 void TestRegion(const Region& region, const timespec& started, Findings& findings) {
   for (uint64_t part = region.begin; part < region.end && !IsLate(started);) {
     const uint64_t bytes = std::min<uint64_t>(region.end - part, residency.size() * kPageBytes);

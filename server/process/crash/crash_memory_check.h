@@ -1,6 +1,6 @@
-// The memory test of a crash report (`crash-memcheck-enabled`), since a defective memory cell can crash any program.
-// The test overwrites and restores private pages of the process that are in memory, for a few seconds at most. It runs
-// in a signal handler: it allocates nothing, and stops the other threads.
+// The memory test of a crash report (`crash-memcheck-enabled`), because a defective memory cell may have caused the
+// crash. The test overwrites and restores private pages of the process that are in memory, for a few seconds at most.
+// It runs in a signal handler: it allocates nothing, and stops the other threads.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,7 @@ volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
 volatile std::sig_atomic_t has_way_out = 0;
 sigjmp_buf way_out;
 
-// An alternative stack for the signal handlers of a thread, since the normal stack may have overflowed.
+// An alternative stack for the signal handlers of a thread, because the normal stack may have overflowed when they run.
 class CrashStack {
  public:
   CrashStack() : memory_(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
@@ -85,8 +85,8 @@ class CrashStack {
   void* memory_;
 };
 
-// Returns a server of this thread, preferably one that runs a command. If the thread has none, returns any server.
-// Returns null if there is no server.
+// Returns the server that the report of a crash in `thread` describes: a server of this thread, preferably one that
+// runs a command. If the thread has none, returns any server. Returns null if there is no server.
 const Services* ServerOf(pid_t thread) {
   const Services* found = nullptr;
   bool is_of_thread = false;
@@ -126,8 +126,8 @@ void LimitTime() {
   alarm(kTimeLimitSeconds);
 }
 
-// Runs one part of the report. If this part faults, the report continues after it. Objects in a part must not need a
-// destructor.
+// Runs one part of the report. If a fault (such as SIGSEGV) happens in this part, the report continues after it.
+// Objects in a part must not need a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);
@@ -209,8 +209,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// Corrects the process ID in the text of INFO. The text was made in a child, but must show the ID of the server's
-// process.
+// Replaces the process ID in the text of INFO, which a child has made, by the ID of the server's process.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);
@@ -252,8 +251,8 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// Writes INFO, CLIENT LIST and some directives to the crash report, in a child. Makes the child with _Fork, since
-// fork() would take the locks of the allocator, which the crashed code may hold.
+// Writes INFO, CLIENT LIST and some directives to the crash report, in a child. Makes the child with _Fork: fork()
+// would wait for the locks of the allocator, which the crashed code may hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
@@ -279,8 +278,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// Handles a fault during the report. If the reporting thread has faulted, the report continues with its next part, or
-// the process ends. Any other thread waits here until the process ends.
+// Handles a fault that happens while a report is written. In the thread that writes the report, continues with the next
+// part of the report, or ends the process. In any other thread, waits until the process ends.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();
@@ -302,7 +301,7 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   Die();
 }
 
-// Logs the exception that terminates the process, and aborts.
+// Logs the exception that no code has caught, and aborts.
 [[noreturn]] void OnTerminate() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     SignalLog log;

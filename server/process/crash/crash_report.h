@@ -23,11 +23,13 @@ namespace respite {
 
 struct Services;
 
-// Adding the first server installs the signal handlers. Must be called on the thread of the server's loop; several
-// servers may share that thread. A report describes one server: one of the thread that crashed, preferably one that
-// runs a command. `server` must exist until RemoveFromCrashReport.
+// Makes crash reports of this thread describe this server, until RemoveFromCrashReport. The first server also installs
+// the signal handlers. Must be called on the thread of the server's loop; several servers may share that thread. A
+// report describes only one of its servers, preferably one that runs a command. Requires: `server` exists until
+// RemoveFromCrashReport.
 void AddToCrashReport(const Services& server);  // crash reports of this thread may describe this server from now on
-// Removing the last server restores the default actions of the signals. Does nothing for a server that was not added.
+// Ends AddToCrashReport for this server. After the last server, also restores the default actions of the signals. Does
+// nothing for a server that was not added.
 void RemoveFromCrashReport(const Services& server);  // crash reports no longer describe this server
 
 }  // namespace respite

@@ -14,7 +14,7 @@ namespace {
 
 char signal_log_path[PATH_MAX];
 
-// Writes the digits of `number` at the end of the buffer, and returns them.
+// Writes the digits of `number` at the end of the buffer, and returns the digits.
 template <size_t kSize>
 std::string_view Digits(char (&buffer)[kSize], uint64_t number, uint64_t base) {
   char* at = buffer + kSize;
@@ -40,7 +40,8 @@ SignalLog::SignalLog() {
 }
 
 void SignalLog::Write(std::string_view text) const {
-  // Writes pieces of at most PIPE_BUF bytes, because a pipe that is writable takes that many without blocking.
+  // Writes at most PIPE_BUF bytes per call, because a pipe that poll reports as writable takes this number of bytes
+  // without blocking.
   while (!text.empty()) {
     pollfd ready{fd_, POLLOUT, 0};
     if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) return;

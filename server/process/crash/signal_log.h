@@ -28,7 +28,8 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
   void Hexadecimal(uint64_t number) const;  // writes "0x" and the hexadecimal digits, without leading zeros
   void Word(uint64_t number) const;         // writes 16 hexadecimal digits
   void Byte(unsigned char byte) const;      // writes two hexadecimal digits
-  // Quoted writes non-printable bytes, quotes and backslashes as \xNN. If it has shortened the text, "..." follows.
+  // Quoted writes non-printable bytes, quotes and backslashes as \xNN. If the text has more than `max_bytes` bytes,
+  // "..." follows.
   void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes
   void Prefix() const;  // writes the start of a line: "4242:signal-handler (1795232753) "
 

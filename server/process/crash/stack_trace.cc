@@ -106,8 +106,8 @@ void PrepareStackTraces() {
   });
 }
 
-// Uses the unwinder of C++ exceptions, which is part of the program. glibc's backtrace() would load a library. The
-// first frames belong to the signal handler, so they are left out.
+// Walks the stack with the unwinder of C++ exceptions, which is part of the program: glibc's backtrace() would load a
+// library. Leaves out the first frames, which belong to the signal handler.
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ STACK TRACE ------\n");
   Frames frames;

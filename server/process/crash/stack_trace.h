@@ -17,7 +17,8 @@ void PrepareStackTraces();  // maps the symbol table and sets up the unwinder
 //   /lib/x86_64-linux-gnu/libc.so.6(…+0x65)[0x7f23d9959545]
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context);  // writes one line per active function
 
-// WriteRegisters, WriteStackTop and WriteMachineCode write the rest of a crash report about the thread.
+// The following functions write three further parts of a crash report about the thread: registers, the top of the
+// stack, and machine code.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);    // writes the processor's registers
 void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // writes the words at the stack pointer
 void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // writes the code around the instruction

@@ -62,8 +62,8 @@ void Symbols::MapFile() {
   }
 }
 
-// Returns the rows of a table at this position of the file. Returns an empty span if the file is too short or the
-// position is not aligned.
+// Returns a table of the file: `bytes` bytes from position `offset` on, as rows of type T. Returns an empty span if the
+// file is too short or the position is not aligned.
 template <class T>
 std::span<const T> Symbols::Rows(uint64_t offset, uint64_t bytes) const {
   if (offset > file_.size() || bytes > file_.size() - offset || offset % alignof(T) != 0) return {};

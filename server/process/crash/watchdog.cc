@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Whether the watchdog of this thread is on. The handler needs this, because a signal may arrive after the timer was
+// Whether the watchdog of this thread is on. The signal handler then ignores a signal that arrives after the timer was
 // stopped.
 thread_local constinit volatile std::sig_atomic_t is_watched = 0;
 
@@ -30,7 +30,8 @@ void OnAlarm(int, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// Installs the handler of SIGALRM while the watchdog of any thread is on. Afterwards the signal is ignored.
+// Installs the handler of SIGALRM when the first watchdog is turned on, and makes the process ignore SIGALRM again
+// after the last.
 class AlarmHandler {
  public:
   static void Acquire() {
@@ -89,8 +90,7 @@ void Watchdog::Start() {
   timer_settime(timer_, 0, &rings, nullptr);
 }
 
-// Creates the timer for this thread. The timer is created again when the loop has moved to another thread, because the
-// signal must reach the watched thread.
+// Creates the timer, which sends its signal to this thread. Called again when the loop has moved to another thread.
 void Watchdog::MakeTimer() {
   DeleteTimer();
   is_watched = 1;

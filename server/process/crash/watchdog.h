@@ -20,7 +20,7 @@ class Watchdog {  // logs a stack trace if the event loop of this thread is bloc
 
   // SetPeriod and Feed must be called on the thread that is watched.
   void SetPeriod(std::chrono::milliseconds period);  // sets how long the loop may be blocked; zero: off
-  // Feed must be called more often than once in a period; NodeServer calls it at each tick. Cost: a system call if the
+  // Must be called more often than once in a period; NodeServer calls Feed at each tick. Cost: a system call if the
   // watchdog is on, otherwise a comparison.
   void Feed() {  // restarts the period, since the loop is not blocked
     if (IsOn()) Start();

@@ -35,8 +35,8 @@ void RouteToRealAddresses(const std::string& announce, const std::vector<HostedS
   }
 }
 
-// Seeds the choice of node IDs and replication IDs. With the directive `seed`, the nodes derive their seeds from their
-// numbers, and GroupStart derives its seed from the next number.
+// Seeds the choice of node IDs and replication IDs. With the directive `seed`, each node derives its seed from its
+// number, and GroupStart derives its own from the number after the last node.
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),
@@ -87,8 +87,8 @@ std::optional<std::string> GroupStart::FormSentinelGroup() {
   return std::nullopt;
 }
 
-// Makes a replica follow its primary. Each node may later become the primary of the others, so every node gets the
-// password of the group.
+// Makes a replica follow its primary. Also gives a primary the password of the group, because it may later become a
+// replica of another node.
 void GroupStart::FollowPrimary(int node) {
   Settings& settings = hosted_servers_[static_cast<size_t>(node)].config->MutableSettings();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;

@@ -25,8 +25,8 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // All arguments must outlive the object.
   GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
 
-  // FormCluster and FormSentinelGroup return nullopt on success, or an error text. An empty text means that the reason
-  // is already logged.
+  // FormCluster and FormSentinelGroup return nullopt on success, or an error text. The error text is empty if the
+  // reason is already logged.
 
   // Gives each node the initial nodes of the cluster, which the node uses instead of its nodes.conf. Requires: the
   // nodes listen, and have ports for the bus.

@@ -63,7 +63,8 @@ void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
 bool NodeMembers::Lives(size_t member) const { return hosted_servers_[member].Lives(); }
 
 ClockControl* NodeMembers::FindLiveClock(size_t member) const {
-  // Sentinels have no movable clock, because they only communicate with other servers, which follows real time.
+  // Returns the clock that TEST CLOCK can move, or null. Sentinels have none, because they only communicate with other
+  // servers, and this follows real time.
   if (!Lives(member) || RoleOf(*hosted_servers_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_servers_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;
@@ -100,8 +101,8 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 // --- Tasks that take several turns
 
 std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
-  // Forgets tasks that ended, at the latest, more than kMaxMs ago (`until_ms`). A client that is still there would have
-  // fetched the outcome by now.
+  // Forgets tasks whose latest possible end (`until_ms`) was more than kMaxMs ago. Their clients would have fetched the
+  // outcome by now if they still existed.
   std::erase_if(pending_, [&](const auto& one) { return real_clock_.NowMs() > one.second.until_ms + kMaxMs; });
   PendingTask pending{.task = task, .until_ms = real_clock_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
@@ -166,8 +167,8 @@ std::optional<std::string> NodeMembers::BeginMove(PendingTask& pending) {
   return std::nullopt;
 }
 
-// Makes the replica `member` begin a CLUSTER FAILOVER. With FORCE if its primary is dead or not connected: then the
-// replica needs only the votes of the other primaries.
+// Makes the replica `member` begin a CLUSTER FAILOVER. Uses FORCE if its primary is dead or not connected, because the
+// replica then needs only the votes of the other primaries. Returns nullopt, or a text that says why it cannot begin.
 std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   if (!Lives(member)) return kDead;
   Cluster* const cluster = ClusterOf(member);
@@ -180,8 +181,9 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-// Moves the clocks of all live nodes, except Sentinels, in the next turn of the loop, each in its own task. The last of
-// these tasks stores the outcome for the client.
+// Moves the clocks of all live nodes, except Sentinels, in the next turn of the loop. Each clock moves in a task of its
+// own, and the last task stores the outcome for the client. Returns nullopt, or a text that says why the clocks cannot
+// move.
 std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
@@ -293,9 +295,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays all output of a node. On the links that this node has opened, delays the bytes that it sends. On the links
-// that other nodes have opened to it, delays the bytes that the other nodes receive. A fault rule delays the replies to
-// clients.
+// Delays everything that a node sends. On links that this node has opened, delays the sent bytes. On links that other
+// nodes have opened to it, delays the bytes that they receive. A rule of TEST FAULT delays the replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);

@@ -29,7 +29,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node
   const ClockControl* ClockOf(size_t member) const override;  // the node's movable clock; null: killed, stopped or none
 
-  // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
+  // Called after a node has restarted. Tells the node about this group, ends the delay that Lag has set for it, and
   // applies the cut of Partition to all nodes again.
   void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends the delay set by Lag
 

@@ -19,8 +19,8 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 
-// Settings with the path of a file that all nodes read. Relative paths begin at the directory of the process, not of
-// the node.
+// Settings with the path of a file that all nodes share. A relative path means a file in the directory of the process,
+// not of the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
                                      &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
@@ -52,7 +52,7 @@ void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
 }
 
 bool IsTemporary(const Settings& settings) {
-  // Sentinels, and nodes that start empty, have a temporary directory. But nodes with unix sockets have none, because
+  // Sentinels, and nodes that start empty, have a temporary directory. Nodes with unix sockets have none, because
   // clients must know the directory of the sockets. (`sentinels` with `unixsocket` is refused, see config.cc.)
   return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
 }
@@ -127,7 +127,8 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
   }
   if (!settings.announce.empty()) AnnounceAt(AnnouncedHost::Parse(settings.announce).value(), settings);
   if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it copies its primary's data
-  // All replicas of a primary are in this process, so the primary need not wait for further replicas.
+  // Lets a primary begin a diskless synchronisation when all its replicas in this process wait for it: it has no
+  // others.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
   if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
   return config;

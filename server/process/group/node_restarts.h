@@ -30,7 +30,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  // In the next turn, ends the server of `caller` and starts a replacement, to which the caller's connection moves.
+  // Ends the server of `caller` in the next turn, and starts a replacement, to which the caller's connection moves.
+  // Returns false if the server cannot be crashed.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: impossible
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only within RunLater.
@@ -44,8 +45,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
 
  private:
   HostedServer* FindHostedServer(const NodeHost& host);  // finds the live server of a host; null: none
-  // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
-  // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
+  // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. It no longer listens,
+  // but its ports stay reserved, so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
   // Starts hosted.node in place of `before`, which was killed. If `remains.from` is kAll, loads the data that `before`
   // still has in memory; otherwise loads the files.

@@ -14,8 +14,8 @@ namespace respite {
 
 namespace {
 
-// The directory of all isolated servers (worlds). It cannot be created, so an isolated server writes no files and finds
-// none.
+// The directory of all isolated servers (worlds). No such directory can exist, so an isolated server writes no files
+// and finds none.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
@@ -113,8 +113,8 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const WorldOptions& op
   return std::nullopt;
 }
 
-// Stops an isolated server (world) immediately, so that its name is free for a new one. The stopped server is destroyed
-// in a later turn of the loop, since one of its own clients may have sent the request.
+// Stops an isolated server (world) immediately, so that its name is free for a new one. Destroys the stopped server in
+// a later turn of the loop, because this request may come from one of its own clients.
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
@@ -123,8 +123,8 @@ void NodeWorlds::Drop(Bytes name) {
   RunLater([this] { dropped_worlds_.clear(); });
 }
 
-// Called when the server of a world has stopped, because one of its clients has called SHUTDOWN. Removes that world
-// only: the main server and other worlds keep running.
+// Called when an isolated server (world) has stopped, because one of its clients has called SHUTDOWN. Removes only this
+// one; the main server and other worlds keep running.
 void NodeWorlds::HandleServerStopped(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);
