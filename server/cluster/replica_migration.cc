@@ -36,6 +36,19 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   return candidate == &view.me();
 }
 
+bool ReplicaMigration::DoSiblingsHaveMyData() {
+  const ClusterNode& me = parts_.core.view.me();
+  const int64_t now_ms = parts_.core.NowMs();
+  if (now_ms - compared_since_ms_ > kOrphanedMs) {
+    compared_since_ms_ = now_ms;
+    own_offset_ = parts_.core.host.Offset();
+  }
+  const auto count = std::ranges::count_if(me.primary->replicas, [&](const ClusterNode* replica) {
+    return replica != &me && replica->offset_at_ms > compared_since_ms_ && replica->offset >= own_offset_;
+  });
+  return count >= parts_.core.settings.cluster_migration_barrier;
+}
+
 void ReplicaMigration::Continue() {
   ClusterView& view = parts_.core.view;
   const int64_t now_ms = parts_.core.NowMs();
@@ -56,7 +69,8 @@ void ReplicaMigration::Continue() {
   if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
   const int siblings = me.primary->WorkingReplicaCount();
   if (!settings.cluster_allow_replica_migration || siblings != most) return;
-  if (!IsMyTurnToMove(most)) return;
+  if (!IsMyTurnToMove(most) || !DoSiblingsHaveMyData()) return;
+  compared_since_ms_ = 0;
   parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
   parts_.role.Follow(*target);
 }

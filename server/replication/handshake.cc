@@ -91,10 +91,7 @@ Handshake::Verdict Handshake::Fail(LogLevel level, std::string text) {
 }
 
 Handshake::Verdict Handshake::HandleLine(Bytes line) {
-  if (line.empty()) {  // the primary says that it is alive, and after PSYNC that it will send a snapshot later
-    if (HasSentPsync()) NoteHistoryOfPrimary({});
-    return Verdict::kWait;
-  }
+  if (line.empty()) return Verdict::kWait;  // the primary only says that it is alive
   const bool is_error = line.front() == '-';
   const std::string text(line);
   switch (step_) {
@@ -158,16 +155,14 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   if (line.starts_with("-ERR")) {
     parts_.env.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
     parts_.env.log.Notice("Retrying with SYNC...");
-    NoteHistoryOfPrimary({});
     return Verdict::kOldSync;
   }
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-void Handshake::NoteHistoryOfPrimary(Bytes id) {
-  parts_.history.shared_until = id == parts_.history.id ? History::kMaxOffset : 0;
-}
-
+// Also records in History whether the primary has the history of this replica, because the old data stays until the
+// snapshot has come. If the primary has another history with a larger offset, nothing is recorded: all replicas that
+// have the primary's data then have larger offsets than this one, so they are preferred anyway.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
@@ -177,7 +172,12 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   }
   id_ = id;
   offset_ = offset;
-  NoteHistoryOfPrimary(id);
+  History& history = parts_.history;
+  if (id == history.id) {
+    history.shared_until = History::kMaxOffset;
+  } else if (offset <= history.offset) {
+    history.shared_until = 0;
+  }
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;
 }

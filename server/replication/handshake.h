@@ -52,9 +52,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
   Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
   Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
-  // Records in History whether the primary has the history of this replica, before the snapshot replaces the data.
-  void NoteHistoryOfPrimary(Bytes id);  // `id`: the replication ID of the primary; empty: not known
-  std::string PsyncRequest() const;     // the PSYNC request as RESP text
+  std::string PsyncRequest() const;                // the PSYNC request as RESP text
 
   const Parts parts_;               // the arguments of the constructor
   const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot

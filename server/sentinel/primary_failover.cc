@@ -13,15 +13,6 @@ constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // how long to wait for fresh INFO of reachable replicas
 constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
-// Returns whether `one` is better than `other` for promotion: by a lower priority, then by a larger replication offset,
-// then by a smaller run id.
-bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
-  if (one.priority != other.priority) return one.priority < other.priority;
-  if (one.offset != other.offset) return one.offset > other.offset;
-  if (one.run_id.empty() || other.run_id.empty()) return !one.run_id.empty();
-  return ToLower(one.run_id) < ToLower(other.run_id);
-}
-
 // Returns the local time as text, for example "Sat Nov 21 02:17:41 2026".
 std::string TimeText(int64_t wall_ms) {
   const time_t seconds = wall_ms / 1000;
@@ -122,11 +113,25 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
 }
 
+// Prefers a replica that says that it follows this primary. Another one may still follow the primary before it: then it
+// has none of the last writes, and its offset is of another history.
+bool PrimaryFailover::IsBetter(const Primary& primary, const WatchedReplica& one, const WatchedReplica& other) const {
+  const auto follows = [&](const WatchedReplica& replica) {
+    return replica.reported_primary_port == primary.address.port &&
+           core_.IsHostOf(primary.address, replica.reported_primary_host);
+  };
+  if (follows(one) != follows(other)) return follows(one);
+  if (one.priority != other.priority) return one.priority < other.priority;
+  if (one.offset != other.offset) return one.offset > other.offset;
+  if (one.run_id.empty() || other.run_id.empty()) return !one.run_id.empty();
+  return ToLower(one.run_id) < ToLower(other.run_id);
+}
+
 WatchedReplica* PrimaryFailover::FindBestReplica(const Primary& primary) const {
   WatchedReplica* best = nullptr;
   for (const auto& [name, replica] : primary.replicas) {
     if (!CanBePromoted(primary, *replica)) continue;
-    if (best == nullptr || IsBetter(*replica, *best)) best = replica.get();
+    if (best == nullptr || IsBetter(primary, *replica, *best)) best = replica.get();
   }
   return best;
 }

@@ -36,6 +36,10 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
   // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
+  // Returns whether `one` is better than `other` for promotion: if only `one` follows the primary, or by a lower
+  // priority, then by a larger replication offset, then by a smaller run id.
+  bool IsBetter(const Primary& primary, const WatchedReplica& one,  // true: `one` is better for promotion
+                const WatchedReplica& other) const;
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
 

@@ -389,13 +389,18 @@ TEST_F(DataStateTest, DataIsUnconfirmedWhileThePrimaryAnswersWithASnapshotOfAnot
   pair.BreakLink();
   pair.Greet();
   ExpectFit(pair.replica);
-  pair.Say("\n");  // the primary waits for more replicas before it begins a snapshot
-  ExpectUnconfirmed(pair.replica);
+  pair.Say("\n");  // the primary waits for more replicas before it begins a snapshot, perhaps of this history
+  ExpectFit(pair.replica);
   pair.Say("+FULLRESYNC " + kStrangeId + " 500\r\n");
   ExpectFit(pair.replica);
   pair.BreakLink();
+  // All replicas with the primary's data have larger offsets than this one.
   pair.Greet();
-  pair.Say("+FULLRESYNC " + std::string(40, 'c') + " 500\r\n$5000\r\n");
+  pair.Say("+FULLRESYNC " + std::string(40, 'c') + " 101\r\n$5000\r\n");
+  ExpectFit(pair.replica);
+  pair.BreakLink();
+  pair.Greet();
+  pair.Say("+FULLRESYNC " + std::string(40, 'c') + " 100\r\n$5000\r\n");
   ExpectUnconfirmed(pair.replica);
   pair.BreakLink();
   ExpectUnconfirmed(pair.replica);
