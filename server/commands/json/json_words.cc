@@ -45,8 +45,7 @@ JsonPath ParseJsonPath(const Call& call, Bytes text) {
 }
 
 JsonValue ParseJsonArgument(Bytes text, JsonErrorPrefix prefix) {
-  constexpr size_t kMaxDepth = 127;  // of a value in an argument, as in Redis
-  auto value = ParseJson(text, kMaxDepth);
+  auto value = ParseJson(text);
   if (!value) throw Refusal{(prefix == JsonErrorPrefix::kErr ? "ERR " : "") + std::move(value).error()};
   return std::move(value).value();
 }

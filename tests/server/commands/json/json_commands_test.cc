@@ -237,7 +237,8 @@ TEST_P(JsonCommands, Lengths) {
   EXPECT_THAT(Run("JSON.OBJKEYS doc $.none"), EmptyArray());
   for (const char* command : {"JSON.ARRLEN", "JSON.OBJLEN", "JSON.STRLEN", "JSON.OBJKEYS"}) {
     EXPECT_THAT(Run({command, "none"}), Nil()) << command;
-    EXPECT_THAT(Run({command, "none", "$"}), Error(kNoKey)) << command;
+    const bool is_length = Bytes(command) == "JSON.OBJLEN";
+    EXPECT_THAT(Run({command, "none", "$"}), Error(is_length ? "ERR Path does not exist or not an object" : kNoKey));
   }
 }
 
@@ -275,7 +276,7 @@ TEST_P(JsonCommands, DebugMemory) {
   EXPECT_GT(Run("JSON.DEBUG MEMORY k").Integer(), 50);
   EXPECT_THAT(Run("JSON.DEBUG MEMORY none"), Int(0));
   EXPECT_GT(Run("MEMORY USAGE k").Integer(), Run("JSON.DEBUG MEMORY k").Integer());
-  EXPECT_GT(Run("JSON.DEBUG HELP").Size(), 2u);
+  EXPECT_EQ(Run("JSON.DEBUG HELP").Size(), 2u);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -474,8 +475,8 @@ TEST_P(JsonCommands, PropagatesChangesOnly) {
 
 TEST_P(JsonCommands, LimitsDepth) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  Put("k", nested(127));
-  EXPECT_THAT(Run({"JSON.SET", "k", "$", nested(128)}), Error("recursion limit exceeded at line 1 column 128"));
+  Put("k", nested(128));
+  EXPECT_THAT(Run({"JSON.SET", "k", "$", nested(129)}), Error("recursion limit exceeded at line 1 column 129"));
   EXPECT_THAT(Run("JSON.ARRAPPEND k $[0][0] []"), ArrayOf({Int(2)}));
   EXPECT_THAT(Run({"JSON.ARRAPPEND", "k", "$[0][0]", nested(126)}), Error("ERR recursion limit exceeded"));
   EXPECT_THAT(Run({"JSON.ARRAPPEND", "k", "$[0][0]", nested(125)}), ArrayOf({Int(3)}));
