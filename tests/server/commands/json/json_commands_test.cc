@@ -129,7 +129,7 @@ TEST_P(JsonCommands, SeveralKeys) {
   // All or nothing.
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 text $ 1"), Error(kWrongKeyType));
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 fresh $.x 1"), Error("ERR new objects must be created at the root"));
-  EXPECT_THAT(Run("JSON.MSET d1 $.a 9 d2 $ {"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(Run("JSON.MSET d1 $.a 9 d2 $ {"), Error("EOF while parsing an object at line 1 column 1"));
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 d2"), Error("ERR wrong number of arguments for 'json.mset' command"));
   EXPECT_EQ(Get("d1"), R"({"a":1,"n":{"a":3}})");
   EXPECT_THAT(Run("JSON.MSET new $ {} new $.x 1"), Error("ERR new objects must be created at the root"));
@@ -180,7 +180,7 @@ TEST_P(JsonCommands, Delete) {
   EXPECT_THAT(Run("JSON.DEL none"), Int(0));
   Put("doc", R"({"a":{"a":2,"b":3},"b":["a","b"],"nested":{"b":[true,"a","b"]}})");
   EXPECT_THAT(Run("JSON.DEL doc $..a"), Int(1));
-  EXPECT_EQ(Get("doc"), R"({"b":["a","b"],"nested":{"b":[true,"a","b"]}})");
+  EXPECT_EQ(Get("doc"), R"({"nested":{"b":[true,"a","b"]},"b":["a","b"]})");
   // An index that occurs twice removes two elements.
   Put("doc", "[1,2,[3,4,5],6]");
   EXPECT_THAT(Run("JSON.FORGET doc $[0,0,-1]"), Int(3));
