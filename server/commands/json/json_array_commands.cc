@@ -27,9 +27,10 @@ namespace {
 enum class LegacyReply : uint8_t { kLast, kLastSorted };
 
 // Returns the last target inside `value` in Redis' order of paths: elements from the last to the first, members by
-// name, values before the values inside them. Returns null if there is none. `targets`: sorted. Cost:
+// name, values after the values inside them. Returns null if there is none. `targets`: sorted. Cost:
 // O(values*log(values)).
 const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonValue* const> targets) {
+  if (std::ranges::binary_search(targets, &value, std::less<>())) return &value;
   std::vector<const JsonValue*> inside;
   if (value.Is(JsonKind::kArray)) {
     for (const JsonValue& element : value.Elements()) inside.push_back(&element);
@@ -44,7 +45,7 @@ const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonVa
   for (const JsonValue* each : inside) {
     if (const JsonValue* found = LastSortedTarget(*each, targets)) return found;
   }
-  return std::ranges::binary_search(targets, &value, std::less<>()) ? &value : nullptr;
+  return nullptr;
 }
 
 // The arrays that a command changes. `matches` may also have values that are no arrays; the reply shows null for them.

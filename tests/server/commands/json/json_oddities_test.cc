@@ -118,6 +118,8 @@ TEST_P(JsonOddities, LegacyPathsOfSeveralArrays) {
   EXPECT_THAT(Run("JSON.ARRAPPEND doc .* 1"), Int(2));
   EXPECT_THAT(Run("JSON.ARRINSERT doc .* 0 1"), Int(4));
   EXPECT_THAT(Run("JSON.ARRTRIM doc .* 1 9"), Int(3));
+  Put("doc", "[{},[[[4,true],5],null]]");
+  EXPECT_THAT(Run("JSON.ARRPOP doc ..[0]"), Bulk("5"));
   Put("doc", R"({"b":[1,2,3],"c":[1],"a":[1,2]})");
   EXPECT_THAT(Run("JSON.ARRINSERT doc .* 0 1"), Int(2));
 }
