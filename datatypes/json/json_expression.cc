@@ -55,8 +55,6 @@ bool Compares(JsonOperator op, const JsonValue& one, const JsonValue& other, Jso
   switch (op) {
     case JsonOperator::kEqual:
       return JsonEquals(one, other, budget);
-    case JsonOperator::kNotEqual:
-      return !JsonEquals(one, other, budget);
     case JsonOperator::kLess:
       return std::is_lt(CompareJson(one, other, budget));
     case JsonOperator::kLessOrEqual:
@@ -128,9 +126,11 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
   }
 }
 
-// Returns true if a relation holds for any value of the left side and any value of the right side.
+// Returns true if a relation holds for any value of the left side and any value of the right side. As in Redis, != is
+// the contrary of ==, so it holds if a path selects nothing.
 bool Relates(JsonOperator op, const JsonOperand& left, const JsonOperand& right, JsonBudget& budget) {
   if (left.kind == JsonOperand::Kind::kNothing || right.kind == JsonOperand::Kind::kNothing) return false;
+  if (op == JsonOperator::kNotEqual) return !Relates(JsonOperator::kEqual, left, right, budget);
   const auto others = right.All();
   for (const JsonValue* one : left.All()) {
     for (const JsonValue* other : others) {

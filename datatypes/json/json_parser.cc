@@ -10,7 +10,7 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
-#include "base/str_cat.h"
+#include "datatypes/json/json_syntax_error.h"
 #include "datatypes/json/json_text.h"
 
 namespace respite {
@@ -34,12 +34,10 @@ class JsonBuilder {
   bool Bool(bool value) { return Push(JsonValue::Boolean(value)); }
   bool RawNumber(const char* text, rapidjson::SizeType size, bool) {
     JsonValue number = ParseJsonNumber({text, size});
-    if (number.Is(JsonKind::kNull)) return Refuse("number out of range");
-    return Push(std::move(number));
+    return number.IsNumeric() && Push(std::move(number));
   }
   bool String(const char* text, rapidjson::SizeType size, bool) {
-    if (HasSurrogate({text, size})) return Refuse("lone trailing surrogate in hex escape");
-    return Push(JsonValue::String({text, size}));
+    return !HasSurrogate({text, size}) && Push(JsonValue::String({text, size}));
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) { return String(text, size, true); }
   bool StartObject() { return Begin(); }
@@ -54,18 +52,13 @@ class JsonBuilder {
   bool Double(double) { return false; }
 
   JsonValue Take() { return std::move(stack_.front()); }
-  const char* refusal() const { return refusal_; }
 
  private:
   bool Push(JsonValue value) {
     stack_.push_back(std::move(value));
     return true;
   }
-  bool Refuse(const char* reason) {
-    refusal_ = reason;
-    return false;
-  }
-  bool Begin() { return ++depth_ <= max_depth_ || Refuse("recursion limit exceeded"); }
+  bool Begin() { return ++depth_ <= max_depth_; }
   bool End(size_t count, JsonValue (*make)(std::span<JsonValue>)) {
     --depth_;
     JsonValue made = make(std::span(stack_).last(count));
@@ -76,50 +69,7 @@ class JsonBuilder {
   const size_t max_depth_;
   size_t depth_ = 0;
   std::vector<JsonValue> stack_;
-  const char* refusal_ = nullptr;
 };
-
-const char* ReasonFor(rapidjson::ParseErrorCode code) {
-  switch (code) {
-    case rapidjson::kParseErrorDocumentEmpty:
-      return "EOF while parsing a value";
-    case rapidjson::kParseErrorDocumentRootNotSingular:
-      return "trailing characters";
-    case rapidjson::kParseErrorObjectMissName:
-      return "key must be a string";
-    case rapidjson::kParseErrorObjectMissColon:
-      return "expected `:`";
-    case rapidjson::kParseErrorObjectMissCommaOrCurlyBracket:
-      return "expected `,` or `}`";
-    case rapidjson::kParseErrorArrayMissCommaOrSquareBracket:
-      return "expected `,` or `]`";
-    case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex:
-    case rapidjson::kParseErrorStringEscapeInvalid:
-      return "invalid escape";
-    case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
-      return "lone leading surrogate in hex escape";
-    case rapidjson::kParseErrorStringMissQuotationMark:
-      return "EOF while parsing a string";
-    case rapidjson::kParseErrorStringInvalidEncoding:
-      return "control character (\\u0000-\\u001F) found while parsing a string";
-    case rapidjson::kParseErrorNumberTooBig:
-      return "number out of range";
-    case rapidjson::kParseErrorNumberMissFraction:
-    case rapidjson::kParseErrorNumberMissExponent:
-      return "invalid number";
-    default:
-      return "expected value";
-  }
-}
-
-std::string WithPlace(Bytes text, size_t offset, const char* reason) {
-  size_t line = 1, column = 1;
-  for (size_t i = 0; i < offset && i < text.size(); ++i) {
-    column = text[i] == '\n' ? 1 : column + 1;
-    line += text[i] == '\n' ? 1 : 0;
-  }
-  return StrCat(reason, " at line ", line, " column ", column);
-}
 
 }  // namespace
 
@@ -130,16 +80,8 @@ Result<JsonValue, std::string> ParseJson(Bytes text, size_t max_depth) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  if (result.IsError()) {
-    const bool is_encoding = result.Code() == rapidjson::kParseErrorStringInvalidEncoding;
-    const bool has_bad_byte = is_encoding && result.Offset() < text.size() && ByteAt(text, result.Offset()) >= 0x80;
-    const char* const reason = builder.refusal() != nullptr ? builder.refusal()
-                               : has_bad_byte               ? "invalid unicode code point"
-                                                            : ReasonFor(result.Code());
-    return Failure(WithPlace(text, result.Offset(), reason));
-  }
   // RapidJSON stops at a NUL byte as if the text had ended.
-  if (stream.Tell() != text.size()) return Failure(WithPlace(text, stream.Tell(), "trailing characters"));
+  if (result.IsError() || stream.Tell() != text.size()) return Failure(DescribeJsonError(text, max_depth));
   return builder.Take();
 }
 

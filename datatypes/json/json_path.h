@@ -83,16 +83,24 @@ using JsonSteps = std::vector<JsonStep>;
 void SelectJson(const JsonSteps& steps, const JsonMatch& start,  // appends the values that `steps` select to `matches`
                 const JsonValue& root, JsonBudget& budget, JsonMatches& matches);
 
+// Redis 8.10 has added computations to the paths of Redis 8.6: operators, functions, and ~ after a name.
+enum class JsonPathGrammar : uint8_t { kPlain, kComputing };
+
 class JsonPath {  // a parsed path
  public:
   static constexpr size_t kMaxTextBytes = 64 * 1024;  // a longer path is refused
   static constexpr size_t kMaxNesting = 64;           // parentheses, filters and functions in each other
   static constexpr size_t kMaxOperators = 500;        // in all expressions of a path
 
-  static Result<JsonPath, std::string> Parse(Bytes text);  // the error says what is wrong, and where
+  static Result<JsonPath, std::string> Parse(  // the error says what is wrong, and where
+      Bytes text, JsonPathGrammar grammar = JsonPathGrammar::kComputing);
+
+  static bool IsLegacyText(Bytes text) {  // true: is neither "$" nor begins with "$." or "$["
+    return text != "$" && !text.starts_with("$.") && !text.starts_with("$[");
+  }
 
   Bytes Text() const { return text_; }          // the path as the client has written it
-  bool IsLegacy() const { return is_legacy_; }  // true: does not begin with $, so it selects only the first match
+  bool IsLegacy() const { return is_legacy_; }  // true: has no root $, so it selects only the first match
   bool IsRoot() const { return computed_ == nullptr && steps_.empty(); }  // true: the whole document
   bool IsStatic() const;                                  // true: selects one value at most, by names and indexes
   bool Computes() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"

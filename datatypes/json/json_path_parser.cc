@@ -4,16 +4,12 @@
 
 #include "base/str_cat.h"
 #include "datatypes/json/json_parser.h"
+#include "datatypes/json/json_path_error.h"
 #include "datatypes/json/json_text.h"
 
 namespace respite {
 
 namespace {
-
-bool IsNameCharacter(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<uint8_t>(c) >= 128 ||
-         Bytes("_-+/%$^:").find(c) != Bytes::npos;
-}
 
 bool IsWordCharacter(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
@@ -52,53 +48,63 @@ constexpr OperatorToken kWords[] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // Whole paths
 
-Result<JsonPath, std::string> JsonPath::Parse(Bytes text) {
+namespace {
+
+// Returns a legacy path in the form that begins with $.
+std::string WithRoot(Bytes text) {
+  if (text == ".") return "$";
+  return StrCat(text.starts_with('.') || text.starts_with('[') ? "$" : "$.", text);
+}
+
+// Returns true if a text that is no legacy path for Redis 8.6, or could be one, may be a computation: "$ + 1", "-$.a".
+bool MayCompute(Bytes text) {
+  return text.starts_with("$ ") || text.starts_with("$~") ||
+         ((text.starts_with('-') || text.starts_with('+')) && text.find('$') != Bytes::npos);
+}
+
+}  // namespace
+
+Result<JsonPath, std::string> JsonPath::Parse(Bytes text, JsonPathGrammar grammar) {
   if (text.size() > kMaxTextBytes) return Failure(std::string("ERR the path is too long"));
   // Refuses invalid UTF-8: JSON.SET may add a member with a name from the path, and a saved document whose names are
   // not UTF-8 could not be loaded.
-  if (const size_t valid = ValidUtf8Bytes(text); valid != text.size()) {
-    return Failure(StrCat("ERR Error occurred on position ", valid + 1, ", expected valid UTF-8"));
-  }
+  if (ValidUtf8Bytes(text) != text.size()) return Failure(std::string("Couldn't parse as UTF-8 string"));
   const auto finish = [&](JsonPathParser& parser, bool is_legacy) {
     JsonPath path = parser.TakePath();
     path.text_ = std::string(text);
     path.is_legacy_ = is_legacy;
     return path;
   };
-  const auto refuse = [](const JsonPathParser& parser, size_t offset) {
-    const size_t place = parser.ErrorOffset() + 1 > offset ? parser.ErrorOffset() + 1 - offset : 1;
-    return Failure(StrCat("ERR Error occurred on position ", place, ", expected ", parser.Expected()));
-  };
-  if (text.starts_with('$')) {
-    JsonPathParser parser(text);
-    if (!parser.ParseExpression()) return refuse(parser, 0);
-    return finish(parser, false);
+  const bool is_legacy = IsLegacyText(text);
+  const std::string absolute = is_legacy ? WithRoot(text) : std::string(text);
+  JsonPathParser computation(text, grammar);
+  if (grammar == JsonPathGrammar::kPlain) {
+    if (std::string error = DescribeJsonPathError(absolute); !error.empty()) return Failure(std::move(error));
+  } else if ((!is_legacy || MayCompute(text)) && computation.ParseExpression() &&
+             (!is_legacy || computation.Computes())) {
+    return finish(computation, false);
   }
-  // Computations may begin with something else than $.
-  JsonPathParser computation(text);
-  const bool has_root = text.find('$') != Bytes::npos;
-  const bool has_sign = text.starts_with('-') || text.starts_with('+');
-  if (has_sign && has_root && computation.ParseExpression()) return finish(computation, false);
-  std::string absolute = "$";
-  if (text != "." && !text.starts_with('.') && !text.starts_with('[')) absolute += '.';
-  if (text != ".") absolute += text;
-  JsonPathParser parser(absolute);
-  if (parser.ParsePath()) return finish(parser, true);
-  if (!has_sign && has_root && computation.ParseExpression()) return finish(computation, false);
-  return refuse(parser, absolute.size() - text.size());
+  JsonPathParser parser(absolute, grammar);
+  if (parser.ParsePath()) return finish(parser, is_legacy);
+  if (grammar == JsonPathGrammar::kComputing && is_legacy && text.find('$') != Bytes::npos) {
+    JsonPathParser other(text, grammar);  // a computation such as 1 + $.a
+    if (other.ParseExpression()) return finish(other, false);
+  }
+  if (std::string error = DescribeJsonPathError(absolute); !error.empty()) return Failure(std::move(error));
+  return Failure(StrCat("ERR the path is too complex at position ", parser.ErrorOffset()));
 }
 
 bool JsonPathParser::ParsePath() {
-  if (!Take("$")) return Fail("'$'");
-  if (!ReadSteps(steps_)) return false;
-  return at_ == text_.size() || Fail("'.' or '['");
+  if (!Take("$") || !ReadSteps(steps_)) return false;
+  SkipBlanks();
+  return at_ == text_.size();
 }
 
 bool JsonPathParser::ParseExpression() {
   Node node = ReadOr();
   if (node == nullptr) return false;
   SkipBlanks();
-  if (at_ != text_.size()) return Fail("'.', '[' or an operator");
+  if (at_ != text_.size()) return false;
   if (node->op == JsonOperator::kPath && node->from_root) {
     steps_ = std::move(node->steps);
   } else {
@@ -118,31 +124,43 @@ JsonPath JsonPathParser::TakePath() {
 // Steps
 
 bool JsonPathParser::ReadSteps(JsonSteps& steps) {
-  while (Peek() == '.' || Peek() == '[') {
-    if (IsMethodCall()) return true;
-    JsonStep step;
-    if (Take("..")) {
-      step.is_recursive = true;
-      if (!ReadDotStep(step)) return false;
-    } else if (Take(".")) {
-      if (!ReadDotStep(step)) return false;
-    } else {
-      Take("[");
-      if (!ReadBracket(step)) return false;
+  for (;;) {
+    const size_t start = at_;
+    SkipBlanks();
+    if ((Peek() != '.' && Peek() != '[') || IsMethodCall()) {
+      at_ = start;
+      return true;
     }
+    JsonStep step;
+    step.is_recursive = Take("..");
+    const bool is_good = step.is_recursive || Take(".") ? ReadDotStep(step) : Take("[") && ReadBracket(step);
+    if (!is_good) return false;
     steps.push_back(std::move(step));
   }
-  return true;
+}
+
+bool JsonPathParser::ReadFirstStep(JsonSteps& steps) {
+  const size_t start = at_;
+  bool has_name = IsWordCharacter(Peek());
+  if (grammar_ == JsonPathGrammar::kPlain) {
+    SkipBlanks();
+    has_name = IsJsonNameCharacter(Peek()) || Peek() == '*';
+  }
+  at_ = has_name ? at_ : start;
+  JsonStep step;
+  if (has_name && ReadDotStep(step)) steps.push_back(std::move(step));
+  return ReadSteps(steps);
 }
 
 bool JsonPathParser::ReadDotStep(JsonStep& step) {
+  SkipBlanks();
   if (Take("[")) return ReadBracket(step);
   if (Take("*")) {
     step.kind = JsonStep::Kind::kAll;
     return true;
   }
   const Bytes name = ReadName();
-  if (name.empty()) return Fail("a name, '*' or '['");
+  if (name.empty()) return false;
   step.kind = JsonStep::Kind::kNames;
   step.names.emplace_back(name);
   return true;
@@ -160,12 +178,15 @@ bool JsonPathParser::IsMethodCall() {
 
 Bytes JsonPathParser::ReadName() {
   const size_t start = at_;
-  while (at_ < text_.size() && IsNameCharacter(text_[at_])) ++at_;
+  while (at_ < text_.size() && (IsJsonNameCharacter(text_[at_]) || ByteAt(text_, at_) >= 0x80)) ++at_;
+  if (grammar_ == JsonPathGrammar::kComputing) {
+    while (at_ > start && text_[at_ - 1] == '~') --at_;  // operators
+  }
   return text_.substr(start, at_ - start);
 }
 
 bool JsonPathParser::ReadBracket(JsonStep& step) {
-  if (nesting_ >= JsonPath::kMaxNesting) return Fail("fewer brackets");
+  if (nesting_ >= JsonPath::kMaxNesting) return false;
   SkipBlanks();
   if (Take("*")) {
     step.kind = JsonStep::Kind::kAll;
@@ -181,7 +202,7 @@ bool JsonPathParser::ReadBracket(JsonStep& step) {
     return false;
   }
   SkipBlanks();
-  return Take("]") || Fail("']'");
+  return Take("]");
 }
 
 bool JsonPathParser::ReadNames(JsonStep& step) {
@@ -224,7 +245,7 @@ bool JsonPathParser::ReadSliceAfter(JsonStep& step, std::optional<int64_t> start
   SkipBlanks();
   if (Peek() == ']') return true;
   if (!ReadIndex(number)) return false;
-  if (number <= 0) return Fail("a positive step");
+  if (number <= 0) return false;
   step.stride = number;
   return true;
 }
@@ -233,18 +254,19 @@ bool JsonPathParser::ReadIndex(int64_t& index) {
   const size_t start = at_;
   Take("-");
   while (IsDigit(Peek())) ++at_;
-  const auto number = ParseInteger(text_.substr(start, at_ - start));
+  const Bytes digits = text_.substr(start, at_ - start);
+  const auto number = ParseInteger(digits == "-0" ? digits.substr(1) : digits);
   if (number) {
     index = *number;
     return true;
   }
   at_ = start;
-  return Fail("'*', '?', a text in quotes, or an index");
+  return false;
 }
 
 bool JsonPathParser::ReadString(std::string& text) {
   const char quote = Peek();
-  if (quote != '"' && quote != '\'') return Fail("a text in quotes");
+  if (quote != '"' && quote != '\'') return false;
   ++at_;
   for (; at_ < text_.size();) {
     const char c = text_[at_++];
@@ -255,11 +277,11 @@ bool JsonPathParser::ReadString(std::string& text) {
       return false;
     }
   }
-  return Fail("a closing quote");
+  return false;
 }
 
 bool JsonPathParser::ReadEscape(std::string& text) {
-  if (at_ == text_.size()) return Fail("a character after the backslash");
+  if (at_ == text_.size()) return false;
   const char c = text_[at_++];
   switch (c) {
     case 'b':
@@ -297,7 +319,7 @@ bool JsonPathParser::ReadCodePoint(std::string& text) {
     value = 0;
     for (int i = 0; i < 4; ++i) {
       const size_t digit = Bytes(kHexDigits).find(LowerChar(Peek()));
-      if (at_ >= text_.size() || digit == Bytes::npos) return Fail("four hexadecimal digits");
+      if (at_ >= text_.size() || digit == Bytes::npos) return false;
       value = value << 4 | static_cast<uint32_t>(digit);
       ++at_;
     }
@@ -307,10 +329,10 @@ bool JsonPathParser::ReadCodePoint(std::string& text) {
   if (!unit(point)) return false;
   if (point >= 0xd800 && point < 0xdc00) {
     uint32_t low = 0;
-    if (!Take("\\u") || !unit(low) || low < 0xdc00 || low > 0xdfff) return Fail("a low surrogate");
+    if (!Take("\\u") || !unit(low) || low < 0xdc00 || low > 0xdfff) return false;
     point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
   } else if (point >= 0xdc00 && point <= 0xdfff) {
-    return Fail("a high surrogate");
+    return false;
   }
   AppendUtf8(text, point);
   return true;
@@ -321,7 +343,7 @@ bool JsonPathParser::ReadCodePoint(std::string& text) {
 
 JsonPathParser::Node JsonPathParser::MakeBinary(JsonOperator op, Node left, Node right) {
   if (left == nullptr || right == nullptr) return nullptr;
-  if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
+  if (++operators_ > JsonPath::kMaxOperators) return nullptr;
   auto node = std::make_unique<JsonExpression>();
   node->op = op;
   node->operands.push_back(std::move(left));
@@ -427,7 +449,7 @@ JsonPathParser::Node JsonPathParser::ReadSigned() {
   SkipBlanks();
   const char sign = Peek();
   if ((sign != '-' && sign != '+') || IsDigit(Peek(1))) return ReadMethodCalls();
-  if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer signs");
+  if (nesting_ >= JsonPath::kMaxNesting) return nullptr;
   ++at_;
   ++nesting_;
   Node inner = ReadSigned();
@@ -442,7 +464,7 @@ JsonPathParser::Node JsonPathParser::ReadSigned() {
 JsonPathParser::Node JsonPathParser::ReadMethodCalls() {
   Node node = ReadOperand();
   while (node != nullptr && IsMethodCall()) {
-    if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
+    if (++operators_ > JsonPath::kMaxOperators) return nullptr;
     Take(".");
     const auto function = FindJsonFunction(ReadName());
     Take("(");
@@ -458,7 +480,7 @@ JsonPathParser::Node JsonPathParser::ReadMethodCalls() {
 }
 
 JsonPathParser::Node JsonPathParser::ReadCall(JsonFunction function, Node receiver) {
-  if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
+  if (nesting_ >= JsonPath::kMaxNesting) return nullptr;
   auto node = std::make_unique<JsonExpression>();
   node->op = JsonOperator::kFunction;
   node->function = function;
@@ -473,28 +495,28 @@ JsonPathParser::Node JsonPathParser::ReadCall(JsonFunction function, Node receiv
     SkipBlanks();
   } while (Take(","));
   --nesting_;
-  return Take(")") ? std::move(node) : FailNode("')'");
+  return Take(")") ? std::move(node) : nullptr;
 }
 
 JsonPathParser::Node JsonPathParser::ReadOperand() {
   SkipBlanks();
   const char c = Peek();
   if (c == '(') {
-    if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
+    if (nesting_ >= JsonPath::kMaxNesting) return nullptr;
     ++at_;
     ++nesting_;
     Node inner = ReadOr();
     --nesting_;
     if (inner == nullptr) return nullptr;
     SkipBlanks();
-    return Take(")") ? std::move(inner) : FailNode("')'");
+    return Take(")") ? std::move(inner) : nullptr;
   }
   auto node = std::make_unique<JsonExpression>();
   if (c == '$' || c == '@') {
     ++at_;
     node->op = JsonOperator::kPath;
     node->from_root = c == '$';
-    return ReadSteps(node->steps) ? std::move(node) : nullptr;
+    return ReadFirstStep(node->steps) ? std::move(node) : nullptr;
   }
   if (c == '"' || c == '\'') {
     std::string text;
@@ -518,7 +540,7 @@ JsonPathParser::Node JsonPathParser::ReadOperand() {
   const auto function = FindJsonFunction(text_.substr(start, at_ - start));
   if (function && Take("(")) return ReadCall(*function, nullptr);
   at_ = start;
-  return FailNode("a path, a value or a function");
+  return nullptr;
 }
 
 JsonPathParser::Node JsonPathParser::ReadNumberLiteral() {
@@ -536,7 +558,7 @@ JsonPathParser::Node JsonPathParser::ReadNumberLiteral() {
   }
   auto node = std::make_unique<JsonExpression>();
   node->literal = ParseJsonNumber(text_.substr(start, at_ - start));
-  return node->literal.IsNumeric() ? std::move(node) : FailNode("a smaller number");
+  return node->literal.IsNumeric() ? std::move(node) : nullptr;
 }
 
 JsonPathParser::Node JsonPathParser::ReadJsonLiteral() {
@@ -554,7 +576,7 @@ JsonPathParser::Node JsonPathParser::ReadJsonLiteral() {
     if ((c == ']' || c == '}') && --depth == 0) break;
   }
   auto value = ParseJson(text_.substr(at_, end < text_.size() ? end + 1 - at_ : 0));
-  if (!value) return FailNode("a JSON value");
+  if (!value) return nullptr;
   at_ = end + 1;
   auto node = std::make_unique<JsonExpression>();
   node->literal = std::move(value).value();

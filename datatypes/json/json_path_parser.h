@@ -12,13 +12,13 @@ namespace respite {
 
 class JsonPathParser {  // reads one path
  public:
-  explicit JsonPathParser(Bytes text) : text_(text) {}
+  JsonPathParser(Bytes text, JsonPathGrammar grammar) : text_(text), grammar_(grammar) {}
 
   bool ParsePath();        // reads steps after "$"; false: the text is malformed, or has something else after them
   bool ParseExpression();  // reads a path or a computation; false: the text is malformed
   JsonPath TakePath();     // requires: a function above has returned true
-  size_t ErrorOffset() const { return furthest_; }    // where the text is malformed
-  const char* Expected() const { return expected_; }  // what the text should have there
+  size_t ErrorOffset() const { return at_; }              // where the text is malformed
+  bool Computes() const { return computed_ != nullptr; }  // true: the text is a computation, not a plain path
 
  private:
   using Node = std::unique_ptr<JsonExpression>;
@@ -41,6 +41,7 @@ class JsonPathParser {  // reads one path
 
   // The functions from here to ReadIndex return false if the text is malformed.
   bool ReadSteps(JsonSteps& steps);         // reads all steps that follow: .name, [0] …
+  bool ReadFirstStep(JsonSteps& steps);     // reads steps after @ or $; the first name may have no dot
   bool ReadDotStep(JsonStep& step);         // reads the step after "." or "..": a name, * or [
   bool ReadBracket(JsonStep& step);         // reads after "[" until "]"
   bool ReadNames(JsonStep& step);           // reads names in quotes with commas between them
@@ -53,17 +54,6 @@ class JsonPathParser {  // reads one path
   Bytes ReadName();                       // reads a name after a dot; empty: there is none
   bool IsMethodCall();                    // true: ".name(" is next
 
-  bool Fail(const char* expected) {  // records an error; returns false
-    if (at_ >= furthest_) {
-      furthest_ = at_;
-      expected_ = expected;
-    }
-    return false;
-  }
-  Node FailNode(const char* expected) {  // records an error; returns null
-    Fail(expected);
-    return nullptr;
-  }
   // The next byte, or the one `ahead` bytes after it; 0: the text has ended.
   char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   bool Take(Bytes token) {  // true: the text continues with `token`, which is skipped
@@ -76,14 +66,13 @@ class JsonPathParser {  // reads one path
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
 
-  const Bytes text_;                 // the whole text
-  size_t at_ = 0;                    // offset of the next byte to read
-  size_t nesting_ = 0;               // parentheses, filters and functions that are open
-  size_t operators_ = 0;             // number of operators so far
-  size_t furthest_ = 0;              // the largest offset at which an error was found
-  const char* expected_ = "a path";  // what the text should have at `furthest_`
-  JsonSteps steps_;                  // after ParsePath, or if the expression is a plain path
-  Node computed_;                    // after ParseExpression, unless it is a plain path
+  const Bytes text_;               // the whole text
+  const JsonPathGrammar grammar_;  // decides whether ~ after a name is an operator
+  size_t at_ = 0;                  // offset of the next byte to read
+  size_t nesting_ = 0;             // parentheses, filters and functions that are open
+  size_t operators_ = 0;           // number of operators so far
+  JsonSteps steps_;                // after ParsePath, or if the expression is a plain path
+  Node computed_;                  // after ParseExpression, unless it is a plain path
 };
 
 }  // namespace respite

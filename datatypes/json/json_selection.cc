@@ -80,8 +80,9 @@ class StepSelection {
     if (!SpendUnion(step_.indexes.size())) return;
     const auto size = static_cast<int64_t>(array.Size());
     for (const int64_t index : step_.indexes) {
-      const int64_t place = index < 0 ? index + size : index;
-      if (place >= 0 && place < size) Add(array.Elements()[static_cast<size_t>(place)], array);
+      // As in Redis, an index before the beginning of the array means its first element.
+      const int64_t place = index < 0 ? std::max<int64_t>(index + size, 0) : index;
+      if (place < size) Add(array.Elements()[static_cast<size_t>(place)], array);
     }
   }
 

@@ -378,6 +378,35 @@ void JsonValue::AppendMembers(std::span<JsonMember> members) {
   std::inplace_merge(order, order + old_size, order + block->size, by_name);
 }
 
+void JsonValue::EraseMember(size_t place) {
+  Block* block = GetBlock();
+  const uint32_t last = block->size - 1;
+  JsonMember* members = block->Members();
+  if (block->IsSorted()) {
+    size_t erased = 0, moved = 0;
+    FindMember(members[place].name.AsString(), erased);
+    FindMember(members[last].name.AsString(), moved);
+    uint32_t* order = block->Order();
+    order[moved] = static_cast<uint32_t>(place);
+    std::memmove(order + erased, order + erased + 1, (last - erased) * sizeof(uint32_t));
+  }
+  if (place != last) members[place] = std::move(members[last]);
+  members[last].~JsonMember();
+  block->size = last;
+  FitToSize();
+}
+
+void JsonValue::Arrange(std::span<const uint32_t> order, std::span<JsonMember> added) {
+  const std::span<JsonMember> old_members = Members();
+  std::vector<JsonMember> kept;
+  kept.reserve(order.size());
+  for (const uint32_t number : order) {
+    kept.push_back(std::move(number < old_members.size() ? old_members[number] : added[number - old_members.size()]));
+  }
+  *this = EmptyObject();
+  AppendMembers(kept);
+}
+
 void JsonValue::SortNames() {
   Block* block = GetBlock();
   uint32_t* order = block->Order();

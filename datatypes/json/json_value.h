@@ -94,6 +94,13 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // Adds members whose names are distinct and not in the object. Cost: O(n + k*log k), k being the number of new
   // members.
   void AppendMembers(std::span<JsonMember> members);  // adds members at the end of an object; moves them into it
+  // Removes a member. As in Redis, the last member takes its place. Cost: O(log n), and 4*n bytes are moved in a sorted
+  // index.
+  void EraseMember(size_t place);  // removes one member, whose place the last one takes
+  // Keeps the members with the numbers in `order`, in this order. A number from Size() on means a new member:
+  // added[number - Size()]. Requires: the numbers and the names are distinct. Moves the members in `added` if their
+  // numbers are in `order`. Cost: O(n*log n).
+  void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
   // The others keep their order. Cost: O(n).
   template <class Erase>

@@ -61,6 +61,7 @@ constexpr DialectTraits TraitsOfRedis80() {
   traits.positions_have_shortest_digits = true;
   traits.client_text_has_io_thread = true;
   traits.empty_qbuf_has_no_free_bytes = true;
+  traits.json_paths_compute = false;
   return traits;
 }
 
@@ -105,6 +106,7 @@ constexpr DialectTraits TraitsOfRedis810() {
   traits.version = traits.redis_version = "8.10.1";
   traits.version_number = 0x080a01;
   traits.slowlog_counts_arguments = true;
+  traits.json_paths_compute = true;
   return traits;
 }
 

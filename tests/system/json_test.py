@@ -11,7 +11,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import oracles  # noqa: E402
-from two_servers import RESPITE, Server, value_of  # noqa: E402
+from json_commands import Grammar  # noqa: E402
+from two_servers import RESPITE, Closed, Server, value_of  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import prepare_oracles  # noqa: E402
@@ -19,6 +20,7 @@ import prepare_oracles  # noqa: E402
 REDIS = prepare_oracles.folder() / "experimental" / "bin" / "redis-server"
 MODULE = os.environ.get("RESPITE_JSON_MODULE", "")
 
+KEYS = ["k1", "k2", "k3", "none", "other", "absent"]
 NAMES = ["a", "b", "nested", "a longer name", "x1"]
 PATHS = ["$", ".", "$.a", ".a", "$..a", "..a", "$.*", "$.nested.b", "nested.a", "$.a[0]", "$.a[-1]", "$..[1]", "$.a[1:3]",
          "$..[0,2]", "$..['a','b']", "$..[?(@>1)]", "$..[?(@.a==1)]", "$.x1", "$.none", ".none", "$['a longer name']"]
@@ -96,21 +98,57 @@ class JsonTest(unittest.TestCase):
             client.run("JSON.GET", "copy", "$..*")
         self.assertEqual(b"+PONG\r\n", client.run("PING"))
 
+    def test_random_commands_of_the_grammar(self):
+        """Without a module to compare with: the server must stay alive, and a document must stay readable."""
+        client = self.serve("--emulate", "redis:8.6")
+        grammar = Grammar(random.Random(47), True)
+        for _ in range(5000):
+            client.run(*grammar.command())
+        for key in KEYS:
+            reply = client.run("JSON.GET", key)
+            self.assertIn(reply[:1], b"$-")
+        self.assertEqual(b"+PONG\r\n", client.run("PING"))
+
     @unittest.skipUnless(MODULE and REDIS.exists(), "RESPITE_JSON_MODULE names no module of Redis")
     def test_random_commands_as_redis_with_its_module(self):
-        clients = self.serve(), self.serve("--loadmodule", MODULE, program=str(REDIS))
+        ours = self.serve("--emulate", "redis:8.6")
         for protocol in ("2", "3"):
-            chance = random.Random(46)
+            for has_number_arrays in (False, True):
+                theirs = self.serve("--loadmodule", MODULE, program=str(REDIS))
+                for client in (ours, theirs):
+                    client.run("HELLO", protocol)
+                    client.run("FLUSHALL")
+                    client.run("SET", "text", "x")
+                grammar = Grammar(random.Random(int(os.environ.get("RESPITE_SEED", "46"))), has_number_arrays)
+                for _ in range(5000):
+                    words = grammar.command()
+                    with self.subTest(words=words):
+                        self.compare(ours, theirs, words)
+
+    def compare(self, ours, theirs, words):
+        try:
+            expected = theirs.run(*words)
+        except Closed:
+            self.skipTest("Redis has crashed, which it does for some changes of arrays of numbers")
+        reply = ours.run(*words)
+        if words[0] == "JSON.GET" and expected[:1] == reply[:1] == b"$" and reply[-3:] == b"}\r\n":
+            expected, reply = sorted(expected), sorted(reply)  # several paths have a random order
+        self.assertEqual(expected, reply)
+        oracles.COUNTS["Redis with its JSON module"] += 1
+        for key in KEYS:
+            self.assertEqual(theirs.run("JSON.GET", key), ours.run("JSON.GET", key))
+
+    @unittest.skipUnless(MODULE and REDIS.exists(), "RESPITE_JSON_MODULE names no module of Redis")
+    def test_payloads_of_redis_with_its_module(self):
+        clients = self.serve("--emulate", "redis:8.6"), self.serve("--loadmodule", MODULE, program=str(REDIS))
+        grammar = Grammar(random.Random(48), True)
+        for _ in range(300):
+            text = json.dumps(grammar.document(5))
             for client in clients:
-                client.run("HELLO", protocol)
-                client.run("FLUSHALL")
-            for _ in range(5000):
-                words = command(chance)
-                ours, theirs = (client.run(*words) for client in clients)
-                if ours[:1] == theirs[:1] == b"-":
-                    continue  # most error texts are not documented
-                self.assertEqual(theirs, ours, words)
-                oracles.COUNTS["Redis with its JSON module"] += 1
+                client.run("JSON.SET", "k", "$", text)
+            for source, target in (clients, clients[::-1]):
+                self.assertEqual(b"+OK\r\n", target.run("RESTORE", "copy", "0", value_of(source.run("DUMP", "k")), "REPLACE"))
+                self.assertEqual(source.run("JSON.GET", "k"), target.run("JSON.GET", "copy"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Commands that change arrays in JSON documents.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,33 +22,69 @@ constexpr char kJsonArrayTooLong[] = "ERR the array would be too long";
 
 namespace {
 
-// The arrays that a command changes. `matches` may also contain values that are no arrays; the reply shows null for
-// them.
+// About which of its arrays the reply to a legacy path is: the last one in the document, or the last one in the order
+// in which Redis sorts paths.
+enum class LegacyReply : uint8_t { kLast, kLastSorted };
+
+// Returns the last target inside `value` in Redis' order of paths: elements from the last to the first, members by
+// name, values after the values inside them. Returns null if there is none. `targets`: sorted. Cost:
+// O(values*log(values)).
+const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonValue* const> targets) {
+  if (std::ranges::binary_search(targets, &value, std::less<>())) return &value;
+  std::vector<const JsonValue*> inside;
+  if (value.Is(JsonKind::kArray)) {
+    for (const JsonValue& element : value.Elements()) inside.push_back(&element);
+  } else if (value.Is(JsonKind::kObject)) {
+    std::vector<const JsonMember*> members;
+    for (const JsonMember& member : value.Members()) members.push_back(&member);
+    std::ranges::sort(members, [](const JsonMember* one, const JsonMember* other) {
+      return one->name.AsString() > other->name.AsString();
+    });
+    for (const JsonMember* member : members) inside.push_back(&member->value);
+  }
+  for (const JsonValue* each : inside) {
+    if (const JsonValue* found = LastSortedTarget(*each, targets)) return found;
+  }
+  return nullptr;
+}
+
+// The arrays that a command changes. `matches` may also have values that are no arrays; the reply shows null for them.
 struct ArrayTargets {
   Edit<Json> document;
-  std::vector<JsonValue*> matches;
+  JsonPath path;
+  JsonTargets matches;
 
-  ArrayTargets(Call& call, Bytes key, const JsonPath& path)
+  ArrayTargets(Call& call, Bytes key, Bytes path_text)
       : document(OpenExistingJson(call, key)),
-        matches(SelectJsonTargetsOf(path, document->Document().root(), "an array",
+        path(ParseJsonPath(call, path_text)),
+        matches(SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonArray,
                                     [](const JsonValue& value) { return value.Is(JsonKind::kArray); })) {}
+
+  // Returns the index of the match that the reply to a legacy path is about. Must be called before a change.
+  size_t LegacyIndex(LegacyReply legacy) const {
+    const std::vector<JsonValue*>& values = matches.values;
+    if (!path.IsLegacy() || legacy == LegacyReply::kLast || values.size() == 1) return values.size() - 1;
+    std::vector<const JsonValue*> sorted(values.begin(), values.end());
+    std::ranges::sort(sorted, std::less<>());
+    const JsonValue* last = LastSortedTarget(document->Document().root(), sorted);
+    return static_cast<size_t>(std::ranges::find(values.rbegin(), values.rend(), last).base() - values.begin() - 1);
+  }
 };
 
-// Calls change(array) for each array, the last one first (SelectJsonTargets explains why), and replies with the new
-// lengths.
+// Calls change(array) for each array, and replies with the new lengths.
 template <class Change>
-void ChangeArrays(Call& call, const JsonPath& path, ArrayTargets& targets, const KeyEvent& event, Change&& change) {
-  std::vector<std::optional<size_t>> lengths(targets.matches.size());
+void ChangeArrays(Call& call, ArrayTargets& targets, const KeyEvent& event, LegacyReply legacy, Change&& change) {
+  const size_t legacy_index = targets.LegacyIndex(legacy);
+  std::vector<std::optional<size_t>> lengths(targets.matches.values.size());
   uint64_t changes = 0;
-  for (size_t i = targets.matches.size(); i-- > 0;) {
-    JsonValue& match = *targets.matches[i];
-    if (!match.Is(JsonKind::kArray)) continue;
+  targets.matches.ForEach([&](JsonValue& match, size_t i) {
+    if (!match.Is(JsonKind::kArray)) return;
     change(match);
     lengths[i] = match.Size();
     ++changes;
-  }
+  });
   if (changes > 0) targets.document.ReportChange(event, changes);
-  if (path.IsLegacy()) return call.reply.Integer(static_cast<int64_t>(*lengths.back()));
+  if (targets.path.IsLegacy()) return call.reply.Integer(static_cast<int64_t>(*lengths[legacy_index]));
   call.reply.Array(lengths.size());
   for (const std::optional<size_t>& length : lengths) {
     length ? call.reply.Integer(static_cast<int64_t>(*length)) : call.reply.Null();
@@ -56,8 +93,9 @@ void ChangeArrays(Call& call, const JsonPath& path, ArrayTargets& targets, const
 
 std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) {
   std::vector<JsonValue> values;
-  for (const Bytes word : call.args.Rest()) {
-    values.push_back(ParseJsonArgument(word));
+  while (!call.args.AtEnd()) {
+    const Bytes word = TakeJsonText(call);
+    values.push_back(ParseJsonArgument(word, JsonErrorPrefix::kNone));
     bytes += word.size();
     depth = std::max(depth, values.back().Depth());
   }
@@ -67,18 +105,20 @@ std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) 
 // Inserts copies of the remaining arguments into each array that the path selects, at the index that place(array)
 // returns.
 template <class Place>
-void InsertCopies(Call& call, const JsonPath& path, Bytes key, const KeyEvent& event, Place&& place) {
+void InsertCopies(Call& call, Bytes key, Bytes path_text, const KeyEvent& event, LegacyReply legacy, Place&& place) {
   size_t bytes = 0, depth = 0;
   const std::vector<JsonValue> values = TakeJsonValues(call, bytes, depth);
-  ArrayTargets targets(call, key, path);
-  CheckJsonDepth(path, targets.document->Document().root(), 1, depth);
-  CheckJsonCopies(call, bytes, targets.matches.size());
-  for (const JsonValue* match : targets.matches) {
+  ArrayTargets targets(call, key, path_text);
+  CheckJsonDepth(targets.path, targets.document->Document().root(), 1, depth);
+  const size_t count = targets.matches.values.size();
+  CheckJsonCopies(call, bytes, count);
+  for (const JsonValue* match : targets.matches.values) {
     if (!match->Is(JsonKind::kArray)) continue;
     place(*match);
-    if (match->Size() + values.size() > JsonValue::kMaxSize) throw Refusal{refusals::kJsonArrayTooLong};
+    // A path may select one array many times.
+    if (match->Size() + values.size() * count > JsonValue::kMaxSize) throw Refusal{refusals::kJsonArrayTooLong};
   }
-  ChangeArrays(call, path, targets, event, [&](JsonValue& array) {
+  ChangeArrays(call, targets, event, legacy, [&](JsonValue& array) {
     std::vector<JsonValue> copies;
     copies.reserve(values.size());
     for (const JsonValue& value : values) copies.push_back(value.Clone());
@@ -94,11 +134,14 @@ struct JsonArrAppend {
       .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
       .group = CommandGroup::kModule,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+      .arity = -3};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeJsonPath(call);
-    InsertCopies(call, path, key, "json.arrappend", [](const JsonValue& array) { return array.Size(); });
+    const Bytes path = TakeJsonText(call);
+    if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
+    InsertCopies(call, key, path, "json.arrappend", LegacyReply::kLast,
+                 [](const JsonValue& array) { return array.Size(); });
   }
 };
 
@@ -112,9 +155,9 @@ struct JsonArrInsert {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeJsonPath(call);
-    const int64_t index = call.args.NextInteger();
-    InsertCopies(call, path, key, "json.arrinsert", [index](const JsonValue& array) {
+    const Bytes path = TakeJsonText(call);
+    const int64_t index = TakeJsonInteger(call);
+    InsertCopies(call, key, path, "json.arrinsert", LegacyReply::kLastSorted, [index](const JsonValue& array) {
       const auto size = static_cast<int64_t>(array.Size());
       const int64_t place = index < 0 ? index + size : index;
       if (place < 0 || place > size) throw Refusal{refusals::kJsonIndexOutOfBounds};
@@ -134,26 +177,27 @@ struct JsonArrPop {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    const int64_t index = call.args.AtEnd() ? -1 : call.args.NextInteger();
-    call.args.ExpectEnd();
+    const Bytes path = TakeOptionalJsonPath(call);
+    // As in Redis, an index that is no integer means the last element, and further arguments are ignored.
+    const int64_t index = call.args.AtEnd() ? -1 : ParseInteger(call.args.Next()).value_or(-1);
     ArrayTargets targets(call, key, path);
-    std::vector<std::optional<std::string>> popped(targets.matches.size());
+    const size_t legacy_index = targets.LegacyIndex(LegacyReply::kLastSorted);
+    std::vector<std::optional<std::string>> popped(targets.matches.values.size());
     uint64_t changes = 0;
-    for (size_t i = targets.matches.size(); i-- > 0;) {
-      JsonValue& array = *targets.matches[i];
-      if (!array.Is(JsonKind::kArray) || array.Size() == 0) continue;
+    targets.matches.ForEach([&](JsonValue& array, size_t i) {
+      if (!array.Is(JsonKind::kArray)) return;
+      ++changes;  // as in Redis, an empty array also counts
+      if (array.Size() == 0) return;
       const auto size = static_cast<int64_t>(array.Size());
       const auto place = static_cast<size_t>(std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1));
       popped[i] = JsonText(array.Elements()[place]);
       array.EraseRange(place, 1);
-      ++changes;
-    }
+    });
     if (changes > 0) targets.document.ReportChange("json.arrpop", changes);
     const auto reply = [&](const std::optional<std::string>& text) {
       text ? call.reply.Bulk(*text) : call.reply.Null();
     };
-    if (path.IsLegacy()) return reply(popped.back());
+    if (targets.path.IsLegacy()) return reply(popped[legacy_index]);
     call.reply.Array(popped.size());
     std::ranges::for_each(popped, reply);
   }
@@ -170,18 +214,20 @@ struct JsonArrTrim {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeJsonPath(call);
-    const int64_t start = call.args.NextInteger();
-    const int64_t stop = call.args.NextInteger();
+    const Bytes path = TakeJsonText(call);
+    const int64_t start = TakeJsonInteger(call);
+    const int64_t stop = TakeJsonInteger(call);
     ArrayTargets targets(call, key, path);
-    ChangeArrays(call, path, targets, "json.arrtrim", [start, stop](JsonValue& array) { Trim(array, start, stop); });
+    ChangeArrays(call, targets, "json.arrtrim", LegacyReply::kLastSorted,
+                 [start, stop](JsonValue& array) { Trim(array, start, stop); });
   }
 
  private:
   static void Trim(JsonValue& array, int64_t start, int64_t stop) {
     const auto size = static_cast<int64_t>(array.Size());
     const int64_t first = std::max<int64_t>(start < 0 ? start + size : start, 0);
-    const int64_t last = std::min<int64_t>(stop < 0 ? stop + size : stop, size - 1);
+    // As in Redis, an end before the beginning of the array means its first element.
+    const int64_t last = std::min<int64_t>(stop < 0 ? std::max<int64_t>(stop + size, 0) : stop, size - 1);
     if (first > last) return array.EraseRange(0, array.Size());
     array.EraseRange(static_cast<size_t>(last + 1), static_cast<size_t>(size - 1 - last));
     array.EraseRange(0, static_cast<size_t>(first));

@@ -1,7 +1,6 @@
 // Commands that change numbers, texts and booleans in JSON documents.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,8 +15,11 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kNotAJsonNumber[] = "ERR result is not a number";
-constexpr char kNeedsJsonNumber[] = "ERR expected a number";
+constexpr char kNotAJsonNumber[] = "result is not a number";
+constexpr char kNeedsJsonNumber[] = "bad input number";
+constexpr char kNoJsonNumber[] = "ERR Path does not exist or does not contains a number";
+constexpr char kNoJsonString[] = "ERR Path does not exist or not a string";
+constexpr char kNoJsonBoolean[] = "ERR Path does not exist or not a bool";
 
 }  // namespace
 }  // namespace refusals
@@ -51,16 +53,20 @@ void WriteNumber(Reply& reply, const JsonValue& number) {
   reply.Integer(number.AsInteger());
 }
 
-// Replies with the new numbers; null stands for a match that is no number. Under RESP2, the reply is one text in JSON.
+// Replies with the new numbers; null stands for a match that is no number. Under RESP2, the reply is one text in JSON:
+// of a legacy path, only the last number.
 void ReplyNumbers(Call& call, const JsonPath& path, const std::vector<JsonValue>& results) {
-  const auto shown = std::span(results).last(path.IsLegacy() ? 1 : results.size());
-  if (path.IsLegacy() && !call.reply.IsResp3()) return call.reply.Bulk(JsonText(shown.front()));
   if (call.reply.IsResp3()) {
-    call.reply.Array(shown.size());
-    for (const JsonValue& result : shown) {
+    call.reply.Array(results.size());
+    for (const JsonValue& result : results) {
       result.Is(JsonKind::kNull) ? call.reply.Null() : WriteNumber(call.reply, result);
     }
     return;
+  }
+  if (path.IsLegacy()) {
+    const auto last = std::ranges::find_if(results.rbegin(), results.rend(), &JsonValue::IsNumeric);
+    if (last == results.rend()) throw Refusal{refusals::kNoJsonNumber};
+    return call.reply.Bulk(JsonText(*last));
   }
   std::string text = "[";
   for (size_t i = 0; i < results.size(); ++i) {
@@ -71,23 +77,35 @@ void ReplyNumbers(Call& call, const JsonPath& path, const std::vector<JsonValue>
   call.reply.Bulk(text);
 }
 
-void ChangeNumbers(Call& call, NumberChange change, const KeyEvent& event) {
-  auto [key, path_text, operand_text] = call.args.Take<Bytes, Bytes, Bytes>();
-  const JsonPath path = ParseJsonPath(path_text);
-  const JsonValue operand = ParseJsonArgument(operand_text);
+JsonValue ParseJsonOperand(Bytes text) {
+  JsonValue operand = ParseJsonArgument(text, JsonErrorPrefix::kErr);
   if (!operand.IsNumeric()) throw Refusal{refusals::kNeedsJsonNumber};
+  return operand;
+}
+
+void ChangeNumbers(Call& call, NumberChange change, const KeyEvent& event) {
+  const Bytes key = call.args.Next();
+  const Bytes path_text = TakeJsonText(call);
+  const Bytes operand_text = TakeJsonText(call);
   Edit<Json> document = OpenExistingJson(call, key);
-  const std::vector<JsonValue*> targets =
-      SelectJsonTargetsOf(path, document->Document().root(), "a number", std::mem_fn(&JsonValue::IsNumeric));
-  std::vector<JsonValue> results(targets.size());
+  const JsonPath path = ParseJsonPath(call, path_text);
+  const JsonTargets targets = SelectJsonTargets(path, document->Document().root());
+  std::vector<JsonValue> results(targets.values.size());
+  JsonValue operand, current;
+  const JsonValue* previous = nullptr;
   uint64_t changes = 0;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (!targets[i]->IsNumeric()) continue;
-    results[i] = ChangedNumber(*targets[i], operand, change);
+  targets.ForEach([&](const JsonValue& target, size_t i) {
+    if (!target.IsNumeric()) return;
+    // As in Redis, the operand is checked only if there is a number to change.
+    if (changes == 0) operand = ParseJsonOperand(operand_text);
+    if (&target != previous) current = target.Clone();
+    previous = &target;
+    current = ChangedNumber(current, operand, change);
+    results[i] = current.Clone();
     ++changes;
-  }
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (results[i].IsNumeric()) *targets[i] = results[i].Clone();
+  });
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].IsNumeric()) *targets.values[i] = results[i].Clone();
   }
   if (changes > 0) document.ReportChange(event, changes);
   ReplyNumbers(call, path, results);
@@ -131,33 +149,54 @@ struct JsonStrAppend {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = call.args.Left() > 1 ? TakeJsonPath(call) : LegacyJsonRoot();
-    const JsonValue added = ParseJsonArgument(call.args.Next());
-    call.args.ExpectEnd();
-    if (!added.Is(JsonKind::kString)) throw refusals::WrongJsonType("string", &added);
+    const Bytes path_text = call.args.Left() > 1 ? TakeJsonText(call) : Bytes(".");
+    const Bytes text = TakeJsonText(call);  // as in Redis, further arguments are ignored
     Edit<Json> document = OpenExistingJson(call, key);
-    const std::vector<JsonValue*> targets =
-        SelectJsonTargetsOf(path, document->Document().root(), "a string",
-                            [](const JsonValue& value) { return value.Is(JsonKind::kString); });
-    const Bytes suffix = added.AsString();
-    CheckJsonCopies(call, suffix.size(), targets.size());
-    uint64_t changes = 0;
-    for (const JsonValue* target : targets) {
-      if (!target->Is(JsonKind::kString)) continue;
-      ++changes;
-      if (target->AsString().size() + suffix.size() > call.MaxStringBytes()) throw Refusal{refusals::kOutOfRange};
+    const JsonPath path = ParseJsonPath(call, path_text);
+    const auto is_string = [](const JsonValue& value) { return value.Is(JsonKind::kString); };
+    const JsonTargets targets =
+        SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonString, is_string);
+    JsonValue added = JsonValue::String({});
+    // As in Redis, the value is checked only if there is a text to change.
+    if (std::ranges::any_of(targets.values, [&](const JsonValue* target) { return is_string(*target); })) {
+      added = ParseJsonArgument(text, JsonErrorPrefix::kErr);
+      if (!is_string(added)) throw Refusal{refusals::kWrongJsonString};
     }
-    for (JsonValue* target : targets) {
-      if (target->Is(JsonKind::kString)) *target = JsonValue::String(std::string(target->AsString()).append(suffix));
-    }
-    if (changes > 0) document.ReportChange("json.strappend", changes);
-    const auto reply = [&](const JsonValue* target) {
-      target->Is(JsonKind::kString) ? call.reply.Integer(static_cast<int64_t>(target->AsString().size()))
-                                    : call.reply.Null();
+    const auto lengths = Append(call, targets, added.AsString());
+    const auto changes = std::ranges::count_if(lengths, [](const auto& length) { return length.has_value(); });
+    if (changes > 0) document.ReportChange("json.strappend", static_cast<uint64_t>(changes));
+    const auto reply = [&](const std::optional<int64_t>& length) {
+      length ? call.reply.Integer(*length) : call.reply.Null();
     };
-    if (path.IsLegacy()) return reply(targets.back());
-    call.reply.Array(targets.size());
-    std::ranges::for_each(targets, reply);
+    if (path.IsLegacy()) return reply(lengths.back());
+    call.reply.Array(lengths.size());
+    std::ranges::for_each(lengths, reply);
+  }
+
+ private:
+  // Returns the new length of each target; nullopt: it is no text. Copies each text once, also if a path selects it
+  // many times.
+  static std::vector<std::optional<int64_t>> Append(Call& call, const JsonTargets& targets, Bytes suffix) {
+    std::vector<std::optional<int64_t>> lengths(targets.values.size());
+    CheckJsonCopies(call, suffix.size(), lengths.size());
+    size_t length = 0;
+    const JsonValue* previous = nullptr;
+    targets.ForEach([&](const JsonValue& target, size_t i) {
+      if (!target.Is(JsonKind::kString)) return;
+      length = (&target == previous ? length : target.AsString().size()) + suffix.size();
+      previous = &target;
+      if (length > call.MaxStringBytes()) throw Refusal{refusals::kOutOfRange};
+      lengths[i] = static_cast<int64_t>(length);
+    });
+    for (size_t i = lengths.size(); i-- > 0;) {
+      JsonValue& target = *targets.values[i];
+      // The last occurrence of a text has the greatest length, so the others find nothing left to append.
+      if (!lengths[i] || static_cast<size_t>(*lengths[i]) <= target.AsString().size()) continue;
+      std::string text(target.AsString());
+      while (text.size() < static_cast<size_t>(*lengths[i])) text += suffix;
+      target = JsonValue::String(text);
+    }
+    return lengths;
   }
 };
 
@@ -168,27 +207,30 @@ struct JsonToggle {
       .since = "8.0.0",
       .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
       .group = CommandGroup::kModule,
-      .flags = kWrite | kDenyOom,
+      .flags = kWrite,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeJsonText(call);
     Edit<Json> document = OpenExistingJson(call, key);
-    const std::vector<JsonValue*> targets =
-        SelectJsonTargetsOf(path, document->Document().root(), "a bool",
+    const JsonPath path = ParseJsonPath(call, path_text);
+    const JsonTargets targets =
+        SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonBoolean,
                             [](const JsonValue& value) { return value.Is(JsonKind::kBoolean); });
     uint64_t changes = 0;
-    for (JsonValue* target : targets) {
+    std::vector<std::optional<bool>> results;
+    for (JsonValue* target : targets.values) {
+      std::optional<bool>& result = results.emplace_back();
       if (!target->Is(JsonKind::kBoolean)) continue;
-      *target = JsonValue::Boolean(!target->AsBoolean());
+      result = !target->AsBoolean();
+      *target = JsonValue::Boolean(*result);
       ++changes;
     }
     if (changes > 0) document.ReportChange("json.toggle", changes);
-    if (path.IsLegacy()) return call.reply.Bulk(targets.back()->AsBoolean() ? "true" : "false");
-    call.reply.Array(targets.size());
-    for (const JsonValue* target : targets) {
-      target->Is(JsonKind::kBoolean) ? call.reply.Integer(target->AsBoolean() ? 1 : 0) : call.reply.Null();
+    if (path.IsLegacy()) return call.reply.Bulk(*results.back() ? "true" : "false");
+    call.reply.Array(results.size());
+    for (const std::optional<bool>& result : results) {
+      result ? call.reply.Integer(*result ? 1 : 0) : call.reply.Null();
     }
   }
 };

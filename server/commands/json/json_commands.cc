@@ -1,6 +1,7 @@
 // Commands that set, read, merge, delete and clear values of JSON documents.
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/str_cat.h"
 #include "datatypes/json/json_text.h"
 #include "server/commands/families.h"
+#include "server/commands/json/json_erase.h"
 #include "server/commands/json/json_float_arrays.h"
 #include "server/commands/json/json_words.h"
 #include "server/dataset/lazy_free.h"
@@ -19,7 +21,8 @@ namespace refusals {
 namespace {
 
 constexpr char kNotAtRoot[] = "ERR new objects must be created at the root";
-constexpr char kNoStaticPath[] = "ERR Err wrong static path";
+constexpr char kNoStaticPath[] = "Err wrong static path";
+constexpr char kJsonIndexOutOfRange[] = "ERR array index out of range";
 constexpr char kFormatTooLong[] = "ERR INDENT, NEWLINE and SPACE may have at most 1024 bytes";
 
 }  // namespace
@@ -36,23 +39,25 @@ enum class JsonCondition : uint8_t { kNone, kIfAbsent, kIfPresent };
 // first one.
 struct JsonAssignment {
   Bytes key;
-  JsonPath path;
-  JsonValue value;
-  size_t value_bytes;  // of the text of `value`
+  Bytes path_text;
+  Bytes value_text;
   JsonCondition condition = JsonCondition::kNone;
+  Bytes float_type = {};  // FPHA; empty: none
+  JsonPath path = {};     // after Check
+  JsonValue value = {};   // after Check
+
+  bool IsAtRoot() const { return path_text == "$" || path_text == "."; }  // true: the path is the whole document
 };
 
 // Returns the object to which a path that matches nothing would add a member; null: there is no such object. Throws a
-// Refusal if the path is not static, or if it is an index beyond the end of an array.
+// Refusal if the path is not static, or if its last step is an index.
 JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
   if (!path.IsStatic()) throw Refusal{refusals::kNoStaticPath};
+  if (path.Steps().back().kind != JsonStep::Kind::kNames) throw Refusal{refusals::kJsonIndexOutOfRange};
   JsonBudget budget;
   const JsonMatches parents = path.SelectParents(root, budget);
-  if (parents.empty()) return nullptr;
-  const JsonValue& parent = *parents.front().value;
-  const bool names_member = path.Steps().back().kind == JsonStep::Kind::kNames;
-  if (!names_member && parent.Is(JsonKind::kArray)) throw Refusal{refusals::kJsonIndexOutOfBounds};
-  return names_member && parent.Is(JsonKind::kObject) ? const_cast<JsonValue*>(&parent) : nullptr;
+  const bool has_object = !parents.empty() && parents.front().value->Is(JsonKind::kObject);
+  return has_object ? const_cast<JsonValue*>(parents.front().value) : nullptr;
 }
 
 // Sets the values that a path selects. If the path selects none, adds the member that the path names. Returns false and
@@ -60,11 +65,12 @@ JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
 template <class Apply>
 bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
   const JsonPath& path = assignment.path;
-  const std::vector<JsonValue*> targets = SelectJsonTargets(path, root);
+  const std::vector<JsonValue*> targets = SelectJsonTargets(path, root).Distinct();
   if (!targets.empty()) {
+    if (assignment.condition == JsonCondition::kIfAbsent && !path.IsStatic()) throw Refusal{refusals::kNoStaticPath};
     if (assignment.condition == JsonCondition::kIfAbsent) return false;
     CheckJsonDepth(path, root, 0, assignment.value.Depth());
-    CheckJsonCopies(call, assignment.value_bytes, targets.size());
+    CheckJsonCopies(call, assignment.value_text.size(), targets.size());
     for (size_t i = targets.size(); i-- > 0;) {
       apply(*targets[i], i == 0 ? std::move(assignment.value) : assignment.value.Clone());
     }
@@ -89,8 +95,37 @@ void EraseNulls(JsonValue& object) {
   }
 }
 
+// The members of an object while a patch is merged into it: a removed member is replaced by the last one, as in Redis.
+class MergedMembers {
+ public:
+  explicit MergedMembers(JsonValue& object) : object_(object), order_(object.Size()), places_(object.Size()) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::iota(places_.begin(), places_.end(), 0U);
+  }
+
+  void Erase(size_t member) {
+    const uint32_t last = order_.back();
+    order_[places_[member]] = last;
+    places_[last] = places_[member];
+    order_.pop_back();
+  }
+  void Add(JsonMember member) {
+    places_.push_back(static_cast<uint32_t>(order_.size()));
+    order_.push_back(static_cast<uint32_t>(object_.Size() + added_.size()));
+    added_.push_back(std::move(member));
+  }
+  void Store() { object_.Arrange(order_, added_); }
+
+ private:
+  JsonValue& object_;
+  std::vector<uint32_t> order_;   // the numbers of the members; those of new members begin at object_.Size()
+  std::vector<uint32_t> places_;  // where in `order_` each member is
+  std::vector<JsonMember> added_;
+};
+
 // Changes an object as RFC 7396 says: members of `patch` that are null are removed, others are merged.
-// Cost: O(n + k*log n) for each object with n members, into which k members are merged.
+// Cost: O(n + k*log n) for each object with n members, into which k members are merged; O(n*log n) if members are
+// removed.
 void MergeJson(JsonValue& target, JsonValue patch) {
   if (!patch.Is(JsonKind::kObject)) {
     target = std::move(patch);
@@ -101,37 +136,50 @@ void MergeJson(JsonValue& target, JsonValue patch) {
     target = std::move(patch);
     return;
   }
+  std::optional<MergedMembers> merged;  // nullopt: no member is removed
   const auto is_null = [](const JsonMember& member) { return member.value.Is(JsonKind::kNull); };
-  if (std::ranges::any_of(patch.Members(), is_null)) {
-    target.EraseIf([&](size_t i) {
-      const JsonValue* wanted = patch.Find(target.Members()[i].name.AsString());
-      return wanted != nullptr && wanted->Is(JsonKind::kNull);
-    });
-  }
+  if (std::ranges::any_of(patch.Members(), is_null)) merged.emplace(target);
   std::vector<JsonMember> added;
   for (JsonMember& member : patch.Members()) {
-    if (is_null(member)) continue;
-    if (JsonValue* old_value = target.Find(member.name.AsString())) {
+    JsonValue* old_value = target.Find(member.name.AsString());
+    if (is_null(member)) {
+      if (old_value != nullptr) merged->Erase(PlaceInJson(target, *old_value));
+    } else if (old_value != nullptr) {
       MergeJson(*old_value, std::move(member.value));
     } else {
       if (member.value.Is(JsonKind::kObject)) EraseNulls(member.value);
-      added.push_back(std::move(member));
+      merged ? merged->Add(std::move(member)) : added.push_back(std::move(member));
     }
   }
-  target.AppendMembers(added);
+  merged ? merged->Store() : target.AppendMembers(added);
 }
 
 JsonAssignment TakeAssignment(Call& call) {
-  auto [key, path, text] = call.args.Take<Bytes, Bytes, Bytes>();
-  return {key, ParseJsonPath(path), ParseJsonArgument(text), text.size()};
+  const Bytes key = call.args.Next();
+  const Bytes path = TakeJsonText(call);
+  return {key, path, TakeJsonText(call)};
 }
 
 // Creates a key with a new document. Returns false if XX was given. Throws a Refusal if the path is not the root.
 bool CreateDocument(Call& call, JsonAssignment& assignment, const KeyEvent& event) {
   if (assignment.condition == JsonCondition::kIfPresent) return false;
-  if (!assignment.path.IsRoot()) throw Refusal{refusals::kNotAtRoot};
+  if (!assignment.IsAtRoot()) throw Refusal{refusals::kNotAtRoot};
   Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
   document->Document().root() = std::move(assignment.value);
+  document.ReportChange(event);
+  return true;
+}
+
+// Creates a document, or changes one with `apply`. Returns false if NX or XX forbids the change, or if the path has no
+// place for the value.
+template <class Apply>
+bool Assign(Call& call, JsonAssignment& assignment, const KeyEvent& event, Apply&& apply) {
+  Edit<Json> document = OpenJson(call, assignment.key);
+  assignment.value = ParseJsonArgument(assignment.value_text, JsonErrorPrefix::kNone);
+  if (!assignment.float_type.empty()) RoundFloatArrays(assignment.value, assignment.float_type);
+  if (!document) return CreateDocument(call, assignment, event);
+  assignment.path = ParseJsonPath(call, assignment.path_text);
+  if (!AssignInside(call, document->Document().root(), assignment, apply)) return false;
   document.ReportChange(event);
   return true;
 }
@@ -148,7 +196,7 @@ struct JsonSet {
   static void Run(Call& call) {
     JsonAssignment assignment = TakeAssignment(call);
     while (!call.args.AtEnd()) TakeOption(call, assignment);
-    Assign(call, assignment) ? call.reply.Ok() : call.reply.Null();
+    Assign(call, assignment, "json.set", Overwrite) ? call.reply.Ok() : call.reply.Null();
   }
 
  private:
@@ -159,17 +207,10 @@ struct JsonSet {
     } else if (is_new && call.args.TakeToken("XX")) {
       assignment.condition = JsonCondition::kIfPresent;
     } else if (call.args.TakeToken("FPHA")) {
-      RoundFloatArrays(assignment.value, call.args.Next());
+      assignment.float_type = call.args.Next();
     } else {
       throw Refusal{refusals::kSyntax};
     }
-  }
-  static bool Assign(Call& call, JsonAssignment& assignment) {
-    Edit<Json> document = OpenJson(call, assignment.key);
-    if (!document) return CreateDocument(call, assignment, "json.set");
-    if (!AssignInside(call, document->Document().root(), assignment, Overwrite)) return false;
-    document.ReportChange("json.set");
-    return true;
   }
 };
 
@@ -181,24 +222,12 @@ struct JsonMerge {
       .complexity = "O(M+N) for a path with one match, M and N being the sizes of the old and the new value",
       .group = CommandGroup::kModule,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+      .arity = -4};
   static void Run(Call& call) {
     JsonAssignment assignment = TakeAssignment(call);
     call.args.ExpectEnd();
-    Edit<Json> document = OpenJson(call, assignment.key);
-    if (!document) {
-      CreateDocument(call, assignment, "json.merge");
-      return call.reply.Ok();
-    }
-    JsonValue& root = document->Document().root();
-    if (assignment.path.IsRoot() && assignment.value.Is(JsonKind::kNull)) {
-      document.Take();
-      document.ReportChange("json.del");
-      return call.reply.Ok();
-    }
-    if (!AssignInside(call, root, assignment, MergeJson)) return call.reply.Null();
-    document.ReportChange("json.merge");
-    call.reply.Ok();
+    Assign(call, assignment, "json.merge", MergeJson) ? call.reply.Ok() : call.reply.Null();
   }
 };
 
@@ -212,12 +241,9 @@ struct JsonMSet {
       .flags = kWrite | kDenyOom,
       .keys = {KeyRange(1, -1, 3, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
-    if (call.args.Left() % 3 != 0) throw refusals::WrongArity(call.command.full_name);
     std::vector<JsonAssignment> assignments;
-    while (!call.args.AtEnd()) assignments.push_back(TakeAssignment(call));
     JsonBudget budget;
-    std::unordered_set<Bytes> created;
-    for (JsonAssignment& assignment : assignments) Check(call, assignment, budget, created);
+    while (!call.args.AtEnd()) assignments.push_back(TakeChecked(call, budget));
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
       // If an earlier assignment to the same key has changed the document so that this path has no place any more, this
@@ -229,20 +255,30 @@ struct JsonMSet {
   }
 
  private:
-  // Throws a Refusal if this assignment cannot be executed. `budget`: limit of work for all assignments of the request.
-  // `created`: keys whose root an earlier assignment of the request sets; adds this key if this assignment does so.
-  static void Check(Call& call, JsonAssignment& assignment, JsonBudget& budget, std::unordered_set<Bytes>& created) {
-    const JsonValue* root = ReadJson(call, assignment.key);
-    if (assignment.path.IsRoot()) {
-      created.insert(assignment.key);
-      return;
+  // Takes an assignment. Throws a Refusal if it cannot be executed now. As in Redis, a document that an earlier
+  // assignment of the request creates does not count, and each argument is checked before the next one is missed.
+  // `budget`: limit of work for all assignments of the request.
+  static JsonAssignment TakeChecked(Call& call, JsonBudget& budget) {
+    const Bytes key = call.args.Next();
+    JsonAssignment assignment{key, TakeArgument(call), {}};
+    const JsonValue* root = PeekJson(call, key);
+    if (root == nullptr && !assignment.IsAtRoot()) throw Refusal{refusals::kNotAtRoot};
+    assignment.path = ParseJsonPath(call, assignment.path_text);
+    const bool is_inside = root != nullptr && !assignment.path.IsRoot();
+    size_t targets = 0;
+    if (is_inside) {
+      targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root), budget).values.size();
+      if (targets == 0) ParentOfNewMember(assignment.path, *root);
     }
-    if (root == nullptr && created.contains(assignment.key)) return;
-    if (root == nullptr) throw Refusal{refusals::kNotAtRoot};
-    const std::vector<JsonValue*> targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root), budget);
-    CheckJsonDepth(assignment.path, *root, 0, assignment.value.Depth());
-    CheckJsonCopies(call, assignment.value_bytes, targets.size());
-    if (targets.empty()) ParentOfNewMember(assignment.path, *root);
+    assignment.value_text = TakeArgument(call);
+    assignment.value = ParseJsonArgument(assignment.value_text, JsonErrorPrefix::kNone);
+    if (is_inside) CheckJsonDepth(assignment.path, *root, 0, assignment.value.Depth());
+    CheckJsonCopies(call, assignment.value_text.size(), targets);
+    return assignment;
+  }
+  static Bytes TakeArgument(Call& call) {
+    if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
+    return TakeJsonText(call);
   }
   static void AssignIfPossible(Call& call, JsonValue& root, JsonAssignment& assignment) {
     try {
@@ -314,6 +350,14 @@ bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& pat
   return true;
 }
 
+std::optional<JsonPath> ParseOrIgnore(const Call& call, Bytes text) {  // nullopt: the path is malformed
+  try {
+    return ParseJsonPath(call, text);
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
 struct JsonGet {
   static constexpr CommandSpec spec = {
       .syntax = "JSON.GET key [INDENT indent] [NEWLINE newline] [SPACE space] [path...]",
@@ -327,18 +371,17 @@ struct JsonGet {
     const Bytes key = call.args.Next();
     JsonFormat format{.max_bytes = call.MaxStringBytes()};
     ReadBudgets budgets;
-    std::vector<JsonPath> paths;
+    std::vector<Bytes> paths;
     while (!call.args.AtEnd()) TakeOptionOrPath(call, format, paths);
     const JsonValue* root = ReadJson(call, key);
     if (root == nullptr) return call.reply.Null();
-    if (paths.empty()) paths.push_back(LegacyJsonRoot());
     std::string text;
-    if (paths.size() == 1) {
-      const JsonPath& path = paths.front();
+    if (paths.size() < 2) {
+      const JsonPath path = ParseJsonPath(call, paths.empty() ? Bytes(".") : paths.front());
       if (!AppendSelected(budgets, text, path, *root, !path.IsLegacy(), format, 0))
-        throw refusals::JsonPathMissing(path.Text());
+        throw Refusal{refusals::kNoJsonPath};
     } else {
-      AppendMany(budgets, text, *root, paths, format);
+      AppendMany(call, budgets, text, *root, paths, format);
     }
     call.reply.Bulk(text);
   }
@@ -347,11 +390,12 @@ struct JsonGet {
   static constexpr size_t kMaxFormatBytes = 1024;  // of one of the texts between the parts of a document
 
   static Bytes TakeFormatText(Call& call) {
-    const Bytes text = call.args.Next();
+    if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
+    const Bytes text = TakeJsonText(call);
     if (text.size() > kMaxFormatBytes) throw Refusal{refusals::kFormatTooLong};
     return text;
   }
-  static void TakeOptionOrPath(Call& call, JsonFormat& format, std::vector<JsonPath>& paths) {
+  static void TakeOptionOrPath(Call& call, JsonFormat& format, std::vector<Bytes>& paths) {
     if (call.args.TakeToken("INDENT")) {
       format.indent = TakeFormatText(call);
     } else if (call.args.TakeToken("NEWLINE")) {
@@ -359,28 +403,33 @@ struct JsonGet {
     } else if (call.args.TakeToken("SPACE")) {
       format.space = TakeFormatText(call);
     } else if (!call.args.TakeToken("NOESCAPE")) {
-      paths.push_back(TakeJsonPath(call));
+      paths.push_back(TakeJsonText(call));
     }
   }
-  static void AppendMany(ReadBudgets& budgets, std::string& text, const JsonValue& root,
-                         const std::vector<JsonPath>& paths, const JsonFormat& format) {
-    const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacy);
+  // Appends an object with a member for each path, in the order of the request. As in Redis, a path that occurs twice
+  // has one member, and a malformed path has none.
+  static void AppendMany(Call& call, ReadBudgets& budgets, std::string& text, const JsonValue& root,
+                         const std::vector<Bytes>& paths, const JsonFormat& format) {
+    const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacyText);
     const auto begin_line = [&](size_t level) {
       text += format.newline;
       if (level == 1) text += format.indent;
     };
+    std::unordered_set<Bytes> known;
     text += '{';
-    for (size_t i = 0; i < paths.size(); ++i) {
-      if (i != 0) text += ',';
+    for (const Bytes path_text : paths) {
+      if (!known.insert(path_text).second) continue;
+      const std::optional<JsonPath> path = ParseOrIgnore(call, path_text);
+      if (!path) continue;
+      if (text.back() != '{') text += ',';
       begin_line(1);
-      AppendJsonString(text, paths[i].Text());
+      AppendJsonString(text, path_text);
       text += ':';
       text += format.space;
-      if (!AppendSelected(budgets, text, paths[i], root, as_arrays, format, 1))
-        throw refusals::JsonPathMissing(paths[i].Text());
+      if (!AppendSelected(budgets, text, *path, root, as_arrays, format, 1)) throw Refusal{refusals::kNoJsonPath};
     }
     CheckReplySize(text, format);
-    begin_line(0);
+    if (text.size() > 1) begin_line(0);
     text += '}';
   }
 };
@@ -396,16 +445,18 @@ struct JsonMGet {
       .keys = {KeyRange(1, -2, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const std::span<const Bytes> words = call.args.Rest();
-    const JsonPath path = ParseJsonPath(words.back());
+    if (ValidUtf8Bytes(words.back()) != words.back().size()) throw Refusal{refusals::kNotUtf8};
+    // As in Redis, a malformed path selects nothing.
+    const std::optional<JsonPath> path = ParseOrIgnore(call, words.back());
     ReadBudgets budgets;
     JsonFormat format{.max_bytes = call.MaxStringBytes()};  // `max_bytes`: what the rest of the reply may have
     call.reply.Array(words.size() - 1);
     for (const Bytes key : words.first(words.size() - 1)) {
       const Entry* entry = call.db.Read(key);
       std::string text;
-      if (entry != nullptr && entry->Type() == ValueType::kJson &&
-          AppendSelected(budgets, text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(),
-                         !path.IsLegacy(), format, 0)) {
+      if (path && entry != nullptr && entry->Type() == ValueType::kJson &&
+          AppendSelected(budgets, text, *path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(),
+                         !path->IsLegacy(), format, 0)) {
         format.max_bytes -= text.size();
         call.reply.Bulk(text);
       } else {
@@ -418,68 +469,24 @@ struct JsonMGet {
 // ---------------------------------------------------------------------------------------------------------------------
 // Deleting and clearing values
 
-size_t PlaceIn(const JsonValue& parent, const JsonValue& value) {
-  if (parent.Is(JsonKind::kArray)) return static_cast<size_t>(&value - parent.Elements().data());
-  const auto* member = reinterpret_cast<const char*>(&value) - offsetof(JsonMember, value);
-  return static_cast<size_t>(reinterpret_cast<const JsonMember*>(member) - parent.Members().data());
-}
-
-// Deletes all matches. Returns their number; a match inside another match does not count.
-size_t EraseMatches(JsonValue& root, const JsonMatches& matches) {
-  if (matches.size() == 1) {
-    const size_t place = PlaceIn(*matches.front().parent, *matches.front().value);
-    return const_cast<JsonValue*>(matches.front().parent)->EraseIf([place](size_t i) { return i == place; });
-  }
-  std::vector<std::pair<const JsonValue*, size_t>> places;
-  places.reserve(matches.size());
-  for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceIn(*match.parent, *match.value));
-  std::ranges::sort(places);
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  // Visits the document from the root, so that matches inside a deleted value are not counted. Deletes from a container
-  // only after the containers inside it were visited, because deleting moves them.
-  size_t erased = 0;
-  const auto visit = [&](const auto& self, JsonValue& value) -> void {
-    if (!value.IsContainer() || places.empty()) return;
-    const auto first = std::ranges::lower_bound(places, std::pair<const JsonValue*, size_t>(&value, 0));
-    auto next = first;
-    for (size_t i = 0; i < value.Size(); ++i) {
-      if (next != places.end() && next->first == &value && next->second == i) {
-        ++next;
-      } else {
-        self(self, value.Is(JsonKind::kArray) ? value.Elements()[i] : value.Members()[i].value);
-      }
-    }
-    if (next == first) return;
-    auto at = first;
-    erased += value.EraseIf([&](size_t i) {
-      const bool is_doomed = at != next && at->second == i;
-      if (is_doomed) ++at;
-      return is_doomed;
-    });
-  };
-  visit(visit, root);
-  return erased;
-}
-
 void DeleteJson(Call& call) {
   const Bytes key = call.args.Next();
-  const JsonPath path = TakeOptionalJsonPath(call);
-  call.args.ExpectEnd();
+  const Bytes path_text = TakeOptionalJsonPath(call);  // as in Redis, further arguments are ignored
   Edit<Json> document = OpenJson(call, key);
   if (!document) return call.reply.Integer(0);
+  const JsonPath path = ParseJsonPath(call, path_text);
   JsonValue& root = document->Document().root();
   const JsonMatches matches = SelectJsonValues(path, root);
   if (matches.empty()) return call.reply.Integer(0);
   size_t erased = 1;
   bool is_empty = true;
   if (!path.IsRoot()) {
-    erased = EraseMatches(root, matches);
+    erased = EraseJsonMatches(root, matches);
     is_empty = root.Size() == 0;
   }
   if (is_empty) {
     document.Take();
     document.ReportChange("json.del");
-    document.ReportChangeUncounted("del");
   } else {
     document.ReportChange("json.del", erased);
   }
@@ -510,16 +517,14 @@ struct JsonForget {
   static void Run(Call& call) { DeleteJson(call); }
 };
 
-// Makes an array or object empty, or sets a number to 0. Returns false if the value stays as it was.
-bool ClearJson(JsonValue& value) {
-  if (value.IsContainer()) {
-    if (value.Size() == 0) return false;
-    value = value.Is(JsonKind::kArray) ? JsonValue::EmptyArray() : JsonValue::EmptyObject();
-    return true;
-  }
-  if (!value.IsNumeric() || value.ToDouble() == 0) return false;
-  value = JsonValue::Integer(0);
-  return true;
+// Returns true if JSON.CLEAR changes a value: an array or object with contents, or a number that is not 0.
+bool IsClearable(const JsonValue& value) {
+  return value.IsContainer() ? value.Size() != 0 : value.IsNumeric() && value.ToDouble() != 0;
+}
+
+JsonValue ClearedJson(const JsonValue& value) {
+  if (value.IsNumeric()) return JsonValue::Integer(0);
+  return value.Is(JsonKind::kArray) ? JsonValue::EmptyArray() : JsonValue::EmptyObject();
 }
 
 struct JsonClear {
@@ -533,12 +538,17 @@ struct JsonClear {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeOptionalJsonPath(call);
+    if (!call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
     Edit<Json> document = OpenExistingJson(call, key);
-    const std::vector<JsonValue*> targets = SelectJsonTargets(path, document->Document().root());
-    int64_t cleared = 0;
-    for (size_t i = targets.size(); i-- > 0;) cleared += ClearJson(*targets[i]) ? 1 : 0;
+    const JsonPath path = ParseJsonPath(call, path_text);
+    const JsonTargets targets = SelectJsonTargets(path, document->Document().root());
+    // As in Redis, a value that is selected twice counts twice.
+    const auto cleared =
+        std::ranges::count_if(targets.values, [](const JsonValue* each) { return IsClearable(*each); });
+    targets.ForEach([](JsonValue& value, size_t) {
+      if (IsClearable(value)) value = ClearedJson(value);
+    });
     if (cleared > 0) document.ReportChange("json.clear", static_cast<uint64_t>(cleared));
     call.reply.Integer(cleared);
   }

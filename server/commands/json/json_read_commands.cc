@@ -7,7 +7,6 @@
 #include "base/number_text.h"
 #include "datatypes/json/json_expression.h"
 #include "server/commands/families.h"
-#include "server/commands/help.h"
 #include "server/commands/json/json_words.h"
 
 namespace respite {
@@ -32,6 +31,17 @@ void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, 
   }
 }
 
+// Parses a path, or returns nullopt for a legacy path that is malformed: as in Redis, some commands reply to such a
+// path as if it selected nothing.
+std::optional<JsonPath> ParseLenientPath(const Call& call, Bytes text) {
+  try {
+    return ParseJsonPath(call, text);
+  } catch (const Refusal&) {
+    if (!JsonPath::IsLegacyText(text)) throw;
+    return std::nullopt;
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Types and lengths
 
@@ -46,40 +56,47 @@ struct JsonType {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeOptionalJsonPath(call);
     const JsonValue* root = ReadJson(call, key);
+    const auto path = root == nullptr ? std::nullopt : ParseLenientPath(call, path_text);
     // Under RESP3, the reply is inside an array of one element.
     if (call.reply.IsResp3()) call.reply.Array(1);
-    if (root == nullptr) return call.reply.Null();
+    if (!path) return call.reply.Null();
     ReplyAboutMatches(
-        call, path, *root, [&](const JsonValue& value) { call.reply.Bulk(JsonTypeName(value)); },
+        call, *path, *root, [&](const JsonValue& value) { call.reply.Bulk(JsonTypeName(value)); },
         [&] { call.reply.Null(); });
   }
 };
 
-// Replies with the number of elements (array), members (object) or bytes (string) of each match of this kind.
-void ReplyLengths(Call& call, JsonKind kind, Bytes kind_name) {
+struct JsonLengthErrors {  // the errors of a command that replies with lengths
+  const char* no_key;      // there is no key, and the path begins with $
+  const char* wrong_kind;  // the value that a legacy path selects has another type
+};
+
+// Replies with the number of elements (array), members (object) or bytes (string) of each match of this kind. As in
+// Redis, ignores further arguments.
+void ReplyLengths(Call& call, JsonKind kind, const JsonLengthErrors& errors) {
   const Bytes key = call.args.Next();
-  const JsonPath path = TakeOptionalJsonPath(call);
-  call.args.ExpectEnd();
+  const Bytes path_text = TakeOptionalJsonPath(call);
   const JsonValue* root = ReadJson(call, key);
   if (root == nullptr) {
-    if (!path.IsLegacy()) throw Refusal{refusals::kNoJsonKey};
+    if (!JsonPath::IsLegacyText(path_text)) throw Refusal{errors.no_key};
     return call.reply.Null();
   }
+  const auto path = kind == JsonKind::kObject ? ParseLenientPath(call, path_text) : ParseJsonPath(call, path_text);
+  if (!path) return call.reply.Null();
   ReplyAboutMatches(
-      call, path, *root,
+      call, *path, *root,
       [&](const JsonValue& value) {
         if (value.Is(kind)) {
           const size_t size = kind == JsonKind::kString ? value.AsString().size() : value.Size();
           return call.reply.Integer(static_cast<int64_t>(size));
         }
-        if (path.IsLegacy()) throw refusals::WrongJsonType(kind_name, &value);
+        if (path->IsLegacy()) throw Refusal{errors.wrong_kind};
         call.reply.Null();
       },
       [&] {
-        if (kind != JsonKind::kObject) throw refusals::JsonPathMissing(path.Text());
+        if (kind != JsonKind::kObject) throw Refusal{refusals::kNoJsonPath};
         call.reply.Null();
       });
 }
@@ -93,7 +110,9 @@ struct JsonStrLen {
       .group = CommandGroup::kModule,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyLengths(call, JsonKind::kString, "string"); }
+  static void Run(Call& call) {
+    ReplyLengths(call, JsonKind::kString, {refusals::kNoJsonKey, refusals::kWrongJsonString});
+  }
 };
 
 struct JsonArrLen {
@@ -105,7 +124,7 @@ struct JsonArrLen {
       .group = CommandGroup::kModule,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyLengths(call, JsonKind::kArray, "array"); }
+  static void Run(Call& call) { ReplyLengths(call, JsonKind::kArray, {refusals::kNoJsonKey, refusals::kNoJsonArray}); }
 };
 
 struct JsonObjLen {
@@ -117,7 +136,9 @@ struct JsonObjLen {
       .group = CommandGroup::kModule,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
-  static void Run(Call& call) { ReplyLengths(call, JsonKind::kObject, "object"); }
+  static void Run(Call& call) {
+    ReplyLengths(call, JsonKind::kObject, {refusals::kNoJsonObject, refusals::kWrongJsonObject});
+  }
 };
 
 struct JsonObjKeys {
@@ -130,22 +151,23 @@ struct JsonObjKeys {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeOptionalJsonPath(call);
     const JsonValue* root = ReadJson(call, key);
     if (root == nullptr) {
-      if (!path.IsLegacy()) throw Refusal{refusals::kNoJsonKey};
+      if (!JsonPath::IsLegacyText(path_text)) throw Refusal{refusals::kNoJsonKey};
       return call.reply.Null();
     }
+    const auto path = ParseLenientPath(call, path_text);
+    if (!path) return call.reply.Null();
     JsonBudget budget;
     ReplyAboutMatches(
-        call, path, *root,
+        call, *path, *root,
         [&](const JsonValue& value) {
           if (!value.Is(JsonKind::kObject)) {
-            if (path.IsLegacy()) throw refusals::WrongJsonType("object", &value);
+            if (path->IsLegacy()) throw Refusal{refusals::kNoJsonObject};
             return call.reply.Null();
           }
-          if (!path.IsStatic()) SpendForReply(budget, value);
+          if (!path->IsStatic()) SpendForReply(budget, value);
           call.reply.Array(value.Size());
           for (const JsonMember& member : value.Members()) call.reply.Bulk(member.name.AsString());
         },
@@ -166,13 +188,15 @@ struct JsonArrIndex {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeJsonPath(call);
-    const JsonValue wanted = ParseJsonArgument(call.args.Next());
-    const int64_t start = call.args.AtEnd() ? 0 : call.args.NextInteger();
-    const int64_t stop = call.args.AtEnd() ? 0 : call.args.NextInteger();
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeJsonText(call);
+    const Bytes wanted_text = TakeJsonText(call);
+    const int64_t start = call.args.AtEnd() ? 0 : TakeJsonInteger(call);
+    const int64_t stop = call.args.AtEnd() ? 0 : TakeJsonInteger(call);
+    if (!call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
+    const JsonValue wanted = ParseJsonArgument(wanted_text, JsonErrorPrefix::kErr);
     const JsonValue* root = ReadJson(call, key);
-    if (root == nullptr) throw Refusal{refusals::kNoJsonKey};
+    if (root == nullptr) throw Refusal{refusals::kNoJsonPath};
+    const JsonPath path = ParseJsonPath(call, path_text);
     JsonBudget budget;
     ReplyAboutMatches(
         call, path, *root,
@@ -180,10 +204,10 @@ struct JsonArrIndex {
           // Limits the number of searches, because a path may select one array many times.
           CheckJsonBudget(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
-          if (path.IsLegacy()) throw refusals::WrongJsonType("array", &value);
+          if (path.IsLegacy()) throw Refusal{refusals::kWrongJsonArray};
           call.reply.Null();
         },
-        [&] { throw refusals::JsonPathMissing(path.Text()); });
+        [&] { throw Refusal{refusals::kNoJsonPath}; });
   }
 
  private:
@@ -194,7 +218,8 @@ struct JsonArrIndex {
     const auto size = static_cast<int64_t>(array.Size());
     const auto bound = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
     const int64_t end = stop == 0 ? size : bound(stop);
-    for (int64_t i = bound(start); i < end; ++i) {
+    // As in Redis, a start after the end of the array means its last element.
+    for (int64_t i = std::max<int64_t>(std::min(bound(start), size - 1), 0); i < end; ++i) {
       CheckJsonBudget(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
     }
@@ -202,10 +227,18 @@ struct JsonArrIndex {
     CheckJsonBudget(budget, 0);
     return -1;
   }
+  // An integer differs from a double, also inside arrays and objects.
   static bool IsSame(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
-    if (one.IsNumeric() != other.IsNumeric()) return false;
     if (one.IsNumeric() && one.Kind() != other.Kind()) return false;
-    return JsonEquals(one, other, budget);
+    if (!JsonEquals(one, other, budget)) return false;
+    if (one.Is(JsonKind::kArray)) {
+      return std::ranges::equal(one.Elements(), other.Elements(),
+                                [&](const JsonValue& a, const JsonValue& b) { return IsSame(a, b, budget); });
+    }
+    if (!one.Is(JsonKind::kObject)) return true;
+    return std::ranges::all_of(one.Members(), [&](const JsonMember& member) {
+      return IsSame(member.value, *other.Find(member.name.AsString()), budget);
+    });
   }
 };
 
@@ -223,10 +256,10 @@ struct JsonResp {
                                        .deprecated_since = "8.0.0"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeOptionalJsonPath(call);
     const JsonValue* root = ReadJson(call, key);
     if (root == nullptr) return call.reply.Null();
+    const JsonPath path = ParseJsonPath(call, path_text);
     JsonBudget budget;
     ReplyAboutMatches(
         call, path, *root,
@@ -234,7 +267,7 @@ struct JsonResp {
           if (!path.IsStatic()) SpendForReply(budget, value);
           Write(call.reply, value);
         },
-        [&] { throw refusals::JsonPathMissing(path.Text()); });
+        [&] { throw Refusal{refusals::kNoJsonPath}; });
   }
 
  private:
@@ -247,7 +280,7 @@ struct JsonResp {
       case JsonKind::kInteger:
         return reply.Integer(value.AsInteger());
       case JsonKind::kUnsigned:
-        return reply.Bulk(IntegerText::FromUnsigned(value.AsUnsigned()));
+        return WriteNumber(reply, value.ToDouble());
       case JsonKind::kNumber:
         return WriteNumber(reply, value.AsNumber());
       case JsonKind::kString:
@@ -282,10 +315,10 @@ struct JsonDebugMemory {
                                        .keys = {Key(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const JsonPath path = TakeOptionalJsonPath(call);
-    call.args.ExpectEnd();
+    const Bytes path_text = TakeOptionalJsonPath(call);
     const JsonValue* root = ReadJson(call, key);
-    if (root == nullptr) return path.IsLegacy() ? call.reply.Integer(0) : call.reply.Array(0);
+    if (root == nullptr) return JsonPath::IsLegacyText(path_text) ? call.reply.Integer(0) : call.reply.Array(0);
+    const JsonPath path = ParseJsonPath(call, path_text);
     JsonBudget budget;
     ReplyAboutMatches(
         call, path, *root,
@@ -293,7 +326,7 @@ struct JsonDebugMemory {
           if (!path.IsStatic()) SpendForReply(budget, value);
           call.reply.Integer(static_cast<int64_t>(sizeof(JsonValue) + value.UsedBytes(0)));
         },
-        [&] { throw refusals::JsonPathMissing(path.Text()); });
+        [&] { throw Refusal{refusals::kNoJsonPath}; });
   }
 };
 
@@ -305,7 +338,9 @@ struct JsonDebugHelp {
                                        .group = CommandGroup::kModule,
                                        .flags = kReadOnly};
   static void Run(Call& call) {
-    WriteHelp(call, {"MEMORY <key> [<path>]", "    Tell how many bytes of memory the values at the path take."});
+    call.reply.Array(2);
+    call.reply.Bulk("MEMORY <key> [path] - reports memory usage");
+    call.reply.Bulk("HELP                - this message");
   }
 };
 

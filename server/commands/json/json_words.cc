@@ -1,18 +1,22 @@
 #include "server/commands/json/json_words.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <functional>
+#include <numeric>
 #include <utility>
 
-#include "base/str_cat.h"
 #include "datatypes/json/json_parser.h"
+#include "datatypes/json/json_text.h"
+#include "server/catalogue/dialect.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
 namespace refusals {
 namespace {
 
-constexpr char kWrongJsonKeyType[] = "ERR Existing key has wrong Redis type";
+constexpr char kWrongJsonKeyType[] = "Existing key has wrong Redis type";
+constexpr char kNoJsonInteger[] = "Couldn't parse as integer";
 constexpr char kTooManyMatches[] = "ERR the path selects too many values";
 constexpr char kTooMuchWork[] = "ERR the command would take too many steps";
 constexpr char kTooDeep[] = "ERR recursion limit exceeded";
@@ -21,34 +25,28 @@ constexpr char kComputes[] = "ERR this command takes no path that computes value
 
 }  // namespace
 
-Refusal JsonPathMissing(Bytes path) { return {StrCat("ERR Path '", ShownPart(path), "' does not exist")}; }
-
-Refusal JsonPathMissingOrNot(Bytes path, Bytes kind) {
-  return {StrCat("ERR Path '", ShownPart(path), "' does not exist or not ", kind)};
-}
-
-Refusal WrongJsonType(Bytes expected, const JsonValue* found) {
-  return {StrCat("WRONGTYPE wrong type of path value - expected ", expected, " but found ",
-                 found == nullptr ? Bytes("null") : JsonTypeName(*found))};
-}
-
 }  // namespace refusals
 
-JsonPath ParseJsonPath(Bytes text) {
-  auto path = JsonPath::Parse(text);
+Bytes TakeJsonText(Call& call) {
+  const Bytes text = call.args.Next();
+  if (ValidUtf8Bytes(text) != text.size()) throw Refusal{refusals::kNotUtf8};
+  return text;
+}
+
+int64_t TakeJsonInteger(Call& call) { return call.args.NextInteger(refusals::kNoJsonInteger); }
+
+Bytes TakeOptionalJsonPath(Call& call) { return call.args.AtEnd() ? Bytes(".") : TakeJsonText(call); }
+
+JsonPath ParseJsonPath(const Call& call, Bytes text) {
+  const bool computes = call.services.env.dialect.traits.json_paths_compute;
+  auto path = JsonPath::Parse(text, computes ? JsonPathGrammar::kComputing : JsonPathGrammar::kPlain);
   if (!path) throw Refusal{std::move(path).error()};
   return std::move(path).value();
 }
 
-JsonPath TakeJsonPath(Call& call) { return ParseJsonPath(call.args.Next()); }
-
-JsonPath TakeOptionalJsonPath(Call& call) { return call.args.AtEnd() ? LegacyJsonRoot() : TakeJsonPath(call); }
-
-JsonPath LegacyJsonRoot() { return ParseJsonPath("."); }
-
-JsonValue ParseJsonArgument(Bytes text) {
+JsonValue ParseJsonArgument(Bytes text, JsonErrorPrefix prefix) {
   auto value = ParseJson(text);
-  if (!value) throw Refusal{"ERR " + std::move(value).error()};
+  if (!value) throw Refusal{(prefix == JsonErrorPrefix::kErr ? "ERR " : "") + std::move(value).error()};
   return std::move(value).value();
 }
 
@@ -62,6 +60,12 @@ void CheckJsonKey(const Entry* entry) {
 
 const JsonValue* ReadJson(Call& call, Bytes key) {
   const Entry* entry = call.db.Read(key);
+  CheckJsonKey(entry);
+  return entry == nullptr ? nullptr : &static_cast<const JsonDocument*>(entry->ObjectValue())->root();
+}
+
+const JsonValue* PeekJson(Call& call, Bytes key) {
+  const Entry* entry = call.db.Peek(key);
   CheckJsonKey(entry);
   return entry == nullptr ? nullptr : &static_cast<const JsonDocument*>(entry->ObjectValue())->root();
 }
@@ -109,23 +113,41 @@ void CheckJsonBudget(JsonBudget& budget, uint64_t steps) {
   if (!budget.Spend(steps)) throw Refusal{refusals::kTooMuchWork};
 }
 
-std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root) {
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root) {
   JsonBudget budget;
   return SelectJsonTargets(path, root, budget);
 }
 
-std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
-  std::vector<JsonValue*> targets;
-  std::unordered_set<const JsonValue*> known;
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
   const JsonMatches matches = SelectJsonValues(path, root, budget);
-  const bool may_repeat = MayRepeat(path);
-  targets.reserve(matches.size());
-  for (const JsonMatch& match : matches) {
-    if (!may_repeat || known.insert(match.value).second) {
-      targets.push_back(const_cast<JsonValue*>(match.value));
-    }
-  }
+  JsonTargets targets;
+  targets.may_repeat = MayRepeat(path);
+  targets.values.reserve(matches.size());
+  for (const JsonMatch& match : matches) targets.values.push_back(const_cast<JsonValue*>(match.value));
   return targets;
+}
+
+std::vector<JsonValue*> JsonTargets::Distinct() const {
+  if (!may_repeat) return values;
+  const std::vector<uint32_t> first = FirstPlaces();
+  std::vector<JsonValue*> distinct;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (first[i] == i) distinct.push_back(values[i]);
+  }
+  return distinct;
+}
+
+std::vector<uint32_t> JsonTargets::FirstPlaces() const {
+  std::vector<uint32_t> order(values.size()), first(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, [&](uint32_t i, uint32_t j) {
+    return values[i] != values[j] ? std::less<>()(values[i], values[j]) : i < j;
+  });
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool is_repeated = i != 0 && values[order[i]] == values[order[i - 1]];
+    first[order[i]] = is_repeated ? first[order[i - 1]] : order[i];
+  }
+  return first;
 }
 
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root, size_t levels_below, size_t depth) {

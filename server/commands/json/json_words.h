@@ -5,7 +5,9 @@
 // the last match that has the right type. If there is none, the reply is an error, null or 0, depending on the command.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,29 +19,45 @@
 
 namespace respite {
 
-JsonPath ParseJsonPath(Bytes text);         // parses a path, or throws
-JsonPath TakeJsonPath(Call& call);          // takes the next argument as a path, or throws
-JsonPath TakeOptionalJsonPath(Call& call);  // takes a path if there is one more argument; the default is "."
-JsonValue ParseJsonArgument(Bytes text);    // parses a JSON value, or throws
-JsonPath LegacyJsonRoot();                  // the path "."
+// As in Redis, a command takes all its arguments, opens the key, and only then parses the path. So an absent key hides
+// an error in the path.
+Bytes TakeJsonText(Call& call);                        // takes the next argument; throws if it is not UTF-8
+int64_t TakeJsonInteger(Call& call);                   // takes the next argument as an integer, or throws
+Bytes TakeOptionalJsonPath(Call& call);                // takes the text of a path if there is one; the default is "."
+JsonPath ParseJsonPath(const Call& call, Bytes text);  // parses a path, or throws
+// Some commands begin the error with "ERR", others do not, as in Redis.
+enum class JsonErrorPrefix : uint8_t { kErr, kNone };
+JsonValue ParseJsonArgument(Bytes text, JsonErrorPrefix prefix);  // parses a JSON value, or throws
 
 const JsonValue* ReadJson(Call& call, Bytes key);  // the document of a key; null: no such key; throws for another type
+const JsonValue* PeekJson(Call& call, Bytes key);  // like ReadJson, but counts neither a hit nor a miss
 Edit<Json> OpenJson(Call& call, Bytes key);        // opens a document to change it; throws for another type
 Edit<Json> OpenExistingJson(Call& call, Bytes key);  // opens a document; throws for an absent key or another type
 
 // Throws a Refusal if the matches are too many. With `budget`, counts the work of several paths together.
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);                      // the matches of a path
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
-// Returns the matches as values to be changed, each value once, in the order of the document. A command must change the
-// last one first, because a change of an array or object may move the values inside it.
-std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root);  // the matches, to be changed
-std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root,   // the matches, to be changed
-                                          JsonBudget& budget);
+// The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a
+// value several times. As in Redis, a command then changes it several times.
+struct JsonTargets {
+  std::vector<JsonValue*> values;
+  bool may_repeat = false;  // true: a value may occur several times in `values`
+
+  // Calls change(value, index) for each index of `values`. A change of an array or object may move the values inside
+  // it, so values are visited after the values inside them. The occurrences of a value are visited one after another,
+  // in ascending order.
+  template <class Change>
+  void ForEach(Change&& change) const;
+  std::vector<JsonValue*> Distinct() const;   // each value once, an array or object before the values inside it
+  std::vector<uint32_t> FirstPlaces() const;  // for each index of `values`, the first index with the same value
+};
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);                      // the values to be changed
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);  // the values to be changed
 // Returns the targets for a command that changes values of one kind. For a legacy path, returns only values for which
-// is_good(value) is true. If there is none, throws a Refusal: "does not exist or not a string" (`kind`: "a string").
+// is_good(value) is true. If there is none, throws the error `refusal`.
 template <class IsGood>
-std::vector<JsonValue*> SelectJsonTargetsOf(const JsonPath& path, JsonValue& root,  // the matches of one kind
-                                            Bytes kind, IsGood&& is_good);
+JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const char* refusal,  // targets of one kind
+                                IsGood&& is_good);
 
 // Counts the values inside `value`. Throws a Refusal if the budget is used up, because a path may select one value many
 // times.
@@ -58,23 +76,39 @@ Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "
 
 namespace refusals {
 
-Refusal JsonPathMissing(Bytes path);                   // error: no value matches a legacy path
-Refusal JsonPathMissingOrNot(Bytes path, Bytes kind);  // error: a legacy path has no match of this kind
-Refusal WrongJsonType(Bytes expected,                  // error: the value that a legacy path selects has another type
-                      const JsonValue* found);
+inline constexpr char kNotUtf8[] = "Couldn't parse as UTF-8 string";
+inline constexpr char kNoJsonPath[] = "ERR Path does not exist";
+inline constexpr char kNoJsonArray[] = "ERR Path does not exist or not an array";
+inline constexpr char kNoJsonObject[] = "ERR Path does not exist or not an object";
+inline constexpr char kWrongJsonArray[] = "WRONGTYPE wrong type of path value - expected array";
+inline constexpr char kWrongJsonObject[] = "WRONGTYPE wrong type of path value - expected object";
+inline constexpr char kWrongJsonString[] = "WRONGTYPE wrong type of path value - expected string";
 inline constexpr char kJsonReplyTooLong[] = "ERR the reply would be too long";
 inline constexpr char kJsonIndexOutOfBounds[] = "ERR index out of bounds";
 inline constexpr char kNoJsonKey[] = "ERR could not perform this operation on a key that doesn't exist";
 
 }  // namespace refusals
 
+template <class Change>
+void JsonTargets::ForEach(Change&& change) const {
+  if (!may_repeat) {
+    for (size_t i = values.size(); i-- > 0;) change(*values[i], i);
+    return;
+  }
+  const std::vector<uint32_t> first = FirstPlaces();
+  std::vector<uint32_t> order(first.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, [&](uint32_t i, uint32_t j) { return first[i] != first[j] ? first[i] > first[j] : i < j; });
+  for (const uint32_t i : order) change(*values[i], size_t{i});
+}
+
 template <class IsGood>
-std::vector<JsonValue*> SelectJsonTargetsOf(const JsonPath& path, JsonValue& root,  // the matches of one kind
-                                            Bytes kind, IsGood&& is_good) {
-  std::vector<JsonValue*> targets = SelectJsonTargets(path, root);
+JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const char* refusal,  // targets of one kind
+                                IsGood&& is_good) {
+  JsonTargets targets = SelectJsonTargets(path, root);
   if (!path.IsLegacy()) return targets;
-  std::erase_if(targets, [&](const JsonValue* value) { return !is_good(*value); });
-  if (targets.empty()) throw refusals::JsonPathMissingOrNot(path.Text(), kind);
+  std::erase_if(targets.values, [&](const JsonValue* value) { return !is_good(*value); });
+  if (targets.values.empty()) throw Refusal{refusal};
   return targets;
 }
 

@@ -84,7 +84,7 @@ TEST(JsonParserTest, RefusesWhatIsNotJson) {
     EXPECT_FALSE(ParseJson(text).ok()) << text;
   }
   EXPECT_FALSE(ParseJson(Bytes("1\0 2", 4)).ok());
-  EXPECT_EQ(RefusalOf("1e400"), "number out of range at line 1 column 1");
+  EXPECT_EQ(RefusalOf("1e400"), "number out of range at line 1 column 5");
   EXPECT_EQ(RefusalOf("{\n \"a\": x}"), "expected value at line 2 column 7");
 }
 
@@ -271,6 +271,73 @@ TEST(JsonTextTest, Formats) {
   std::string text;
   AppendJson(text, Parsed(R"({"a":[1,{}],"b":[],"c":{"d":2}})"), {.indent = "  ", .newline = "\n", .space = " "});
   EXPECT_EQ(text, "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": 2\n  }\n}");
+}
+
+// The texts of Redis, and the places where it finds errors.
+TEST(JsonParserTest, ErrorsOfRedis) {
+  const std::vector<std::pair<Bytes, std::string>> cases = {
+      {"", "EOF while parsing a value at line 1 column 0"},
+      {"nul", "EOF while parsing a value at line 1 column 3"},
+      {"falsy", "expected ident at line 1 column 5"},
+      {"nullx", "trailing characters at line 1 column 5"},
+      {"01", "invalid number at line 1 column 2"},
+      {"-", "EOF while parsing a value at line 1 column 1"},
+      {"1.x", "invalid number at line 1 column 3"},
+      {"1e+", "EOF while parsing a value at line 1 column 3"},
+      {"[1e400 ]", "number out of range at line 1 column 6"},
+      {"[1", "EOF while parsing a list at line 1 column 2"},
+      {"[1 2]", "expected `,` or `]` at line 1 column 4"},
+      {"[1,]", "trailing comma at line 1 column 4"},
+      {"{", "EOF while parsing an object at line 1 column 1"},
+      {"{\"a\" 1}", "expected `:` at line 1 column 6"},
+      {"{\"a\":1 2}", "expected `,` or `}` at line 1 column 8"},
+      {"{1:2}", "key must be a string at line 1 column 2"},
+      {"[1,\n 2,\n x]", "expected value at line 3 column 2"},
+      {"\"a\nb\"", "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0"},
+      {"\"a\\x\"", "invalid escape at line 1 column 4"},
+      {"\"\\u12\"", "EOF while parsing a string at line 1 column 6"},
+      {"\"\\u12g4\"", "invalid escape at line 1 column 7"},
+      {"\"\\ude00\"", "lone leading surrogate in hex escape at line 1 column 7"},
+      {"\"\\ud83dx\"", "unexpected end of hex escape at line 1 column 8"},
+      {"\"\\ud83d\\u0041\"", "lone leading surrogate in hex escape at line 1 column 13"},
+      {Bytes("1\0", 2), "trailing characters at line 1 column 2"},
+      {"[[[[", "recursion limit exceeded at line 1 column 4"}};
+  for (const auto& [text, error] : cases) {
+    const auto parsed = ParseJson(text, 3);
+    EXPECT_EQ(parsed.ok() ? "" : parsed.error(), error) << text;
+  }
+}
+
+// Small objects, and objects with a sorted index.
+TEST(JsonValueTest, RemovedMembersAreReplacedByTheLastOne) {
+  for (const int size : {2, 8, 33, 200}) {
+    JsonValue object = JsonValue::EmptyObject();
+    std::vector<std::string> names;
+    for (int i = 0; i < size; ++i) {
+      names.push_back("a name " + std::to_string(i * 7 % size));
+      object.Set(names.back(), JsonValue::Integer(i));
+    }
+    for (size_t place = 0; !names.empty(); place = (place + 5) % std::max<size_t>(names.size(), 1)) {
+      object.EraseMember(place);
+      names[place] = names.back();
+      names.pop_back();
+      ASSERT_TRUE(object.IsConsistent());
+      ASSERT_EQ(object.Size(), names.size());
+      for (size_t i = 0; i < names.size(); ++i) ASSERT_EQ(object.Members()[i].name.AsString(), names[i]);
+    }
+  }
+}
+
+TEST(JsonValueTest, ArrangeKeepsAndAddsMembers) {
+  JsonValue object = Parsed(R"({"a":1,"b":2,"c":3})");
+  std::vector<JsonMember> added;
+  added.push_back({JsonValue::String("x"), JsonValue::Integer(4)});
+  added.push_back({JsonValue::String("y"), JsonValue::Integer(5)});
+  object.Arrange(std::vector<uint32_t>{2, 4, 0}, added);
+  EXPECT_EQ(JsonText(object), R"({"c":3,"y":5,"a":1})");
+  EXPECT_TRUE(object.IsConsistent());
+  object.Arrange({}, {});
+  EXPECT_EQ(JsonText(object), "{}");
 }
 
 }  // namespace

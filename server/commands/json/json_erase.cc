@@ -1,0 +1,97 @@
+#include "server/commands/json/json_erase.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace respite {
+
+namespace {
+
+using MatchPlaces = std::vector<std::pair<const JsonValue*, size_t>>;  // the container of a match, and its place there
+
+// `places`: in ascending order; a place may occur several times.
+size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> places) {
+  std::vector<size_t> kept;  // the elements from the current one on, in descending order
+  auto next = places.rbegin();
+  for (size_t i = array.Size(); i-- > 0;) {
+    kept.push_back(i);
+    for (; next != places.rend() && next->second == i; ++next) {
+      if (!kept.empty()) kept.pop_back();
+    }
+  }
+  return array.EraseIf([&](size_t i) {
+    const bool is_kept = !kept.empty() && kept.back() == i;
+    if (is_kept) kept.pop_back();
+    return !is_kept;
+  });
+}
+
+size_t EraseMembers(JsonValue& object, std::span<const MatchPlaces::value_type> places) {
+  std::vector<uint32_t> doomed;
+  for (const auto& place : places) {
+    if (doomed.empty() || doomed.back() != place.second) doomed.push_back(static_cast<uint32_t>(place.second));
+  }
+  if (doomed.size() == 1) {
+    object.EraseMember(doomed.front());
+    return 1;
+  }
+  const std::span<JsonMember> members = object.Members();
+  std::ranges::sort(doomed, {}, [&](uint32_t i) { return members[i].name.AsString(); });
+  std::vector<uint32_t> order(members.size()), place_of(members.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::iota(place_of.begin(), place_of.end(), 0U);
+  for (const uint32_t i : doomed) {
+    order[place_of[i]] = order.back();
+    place_of[order.back()] = place_of[i];
+    order.pop_back();
+  }
+  object.Arrange(order, {});
+  return doomed.size();
+}
+
+// Visits the document from the root, so that matches inside a removed value are not counted. Removes values from a
+// container only after the containers inside it were visited, because removing moves them. `places` are sorted.
+size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
+  if (!value.IsContainer()) return 0;
+  const auto mine = std::ranges::equal_range(places, &value, std::less<>(), &MatchPlaces::value_type::first);
+  size_t erased = 0;
+  auto next = mine.begin();
+  for (size_t i = 0; i < value.Size(); ++i) {
+    if (next != mine.end() && next->second == i) {
+      while (next != mine.end() && next->second == i) ++next;
+    } else {
+      erased += EraseInside(value.Is(JsonKind::kArray) ? value.Elements()[i] : value.Members()[i].value, places);
+    }
+  }
+  if (mine.empty()) return erased;
+  const std::span<const MatchPlaces::value_type> range(mine.begin(), mine.end());
+  return erased + (value.Is(JsonKind::kArray) ? EraseElements(value, range) : EraseMembers(value, range));
+}
+
+}  // namespace
+
+size_t PlaceInJson(const JsonValue& parent, const JsonValue& value) {
+  if (parent.Is(JsonKind::kArray)) return static_cast<size_t>(&value - parent.Elements().data());
+  const auto* member = reinterpret_cast<const char*>(&value) - offsetof(JsonMember, value);
+  return static_cast<size_t>(reinterpret_cast<const JsonMember*>(member) - parent.Members().data());
+}
+
+size_t EraseJsonMatches(JsonValue& root, const JsonMatches& matches) {
+  if (matches.size() == 1) {
+    auto& parent = const_cast<JsonValue&>(*matches.front().parent);
+    const size_t place = PlaceInJson(parent, *matches.front().value);
+    parent.Is(JsonKind::kArray) ? parent.EraseRange(place, 1) : parent.EraseMember(place);
+    return 1;
+  }
+  MatchPlaces places;
+  places.reserve(matches.size());
+  for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceInJson(*match.parent, *match.value));
+  std::ranges::sort(places);
+  return EraseInside(root, places);
+}
+
+}  // namespace respite
