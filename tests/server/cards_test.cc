@@ -107,7 +107,8 @@ TEST_F(Cards, ContainersHaveHelp) {
     if (!command->IsContainer() || server_->services().env.commands.FindSubcommand(*command, "help") == nullptr)
       continue;
     SCOPED_TRACE(command->full_name);
-    if (command->name == "cluster") continue;  // Redis: refuses even HELP without a cluster
+    if (command->name == "cluster") continue;     // Redis: refuses even HELP without a cluster
+    if (command->name == "json.debug") continue;  // Redis: its module has another form of HELP
     std::string name = ToUpper(command->name);
     TestReply help = client_.Run({command->name, "HELP"});
     ASSERT_GT(help.Size(), 2u);

@@ -80,6 +80,23 @@ TEST(ClusterTest, TheLastReplicaThatMayBeElectedDoesNotMigrate) {
   }
 }
 
+// Its sibling would be elected without the last writes.
+TEST(ClusterTest, AReplicaWithMoreDataThanItsSiblingDoesNotMigrate) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 2);
+    world[4].has_link = false;
+    world[0].offset = 1000;
+    world.Step(2000);
+    ASSERT_EQ(world[3].offset, 1000);
+    for (const int replica : {5, 6, 7}) world[replica].Stop();  // node 1 has no replica, and node 2 cannot spare one
+    world.Step(30'000);
+    EXPECT_EQ(world[3]->view().me().primary->id, world[0].id()) << seed;
+    world[4].has_link = true;
+    EXPECT_TRUE(world.StepUntil([&] { return world[0].Find(world[1])->WorkingReplicaCount() == 1; }, 40'000)) << seed;
+  }
+}
+
 // If the replica with the smallest ID must stay, another one moves.
 TEST(ClusterTest, AReplicaThatMustStayDoesNotKeepOthersFromMigrating) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {

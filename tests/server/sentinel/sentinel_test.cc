@@ -146,6 +146,17 @@ TEST_F(SentinelTest, TheReplicaWithMoreDataIsChosen) {
   EXPECT_EQ(Promoted().port, 7002) << testing::PrintToString(Leader().events());
 }
 
+// Such a replica was cut off during an earlier failover, and its offset is of another history.
+TEST_F(SentinelTest, AReplicaThatFollowsAnotherPrimaryIsNotPreferred) {
+  Settle();
+  world_.server(2).follows = 9999;
+  world_.server(2).offset += 1000;
+  world_.Step(11'000);
+  world_.StopServer(0);
+  AwaitSwitch();
+  EXPECT_EQ(Promoted().port, 7001) << testing::PrintToString(Leader().events());
+}
+
 TEST_F(SentinelTest, AMinorityDoesNotAct) {
   Settle();
   world_[1].Stop();
