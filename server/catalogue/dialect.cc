@@ -113,7 +113,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.version = traits.redis_version = "7.0.15";
   traits.version_number = 0x07000f;
   traits.unbalanced_names_xread = true;
-  traits.lag_counts_what_is_left = false;
+  traits.counts_reads_as_redis_7_2_9 = false;
   traits.huge_timeouts_are_negative = true;
   traits.small_lists_are_listpacks = false;
   traits.small_sets_are_listpacks = false;
@@ -155,7 +155,7 @@ constexpr DialectTraits TraitsOfRedis62() {
 constexpr DialectTraits TraitsOfValkey72() {
   DialectTraits traits;
   traits.valkey_version = "7.2.11";
-  traits.lag_counts_what_is_left = false;
+  traits.counts_reads_as_redis_7_2_9 = false;
   return traits;
 }
 

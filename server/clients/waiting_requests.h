@@ -159,7 +159,7 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   bool is_open_ = false;                  // true: after MULTI, until EXEC or DISCARD
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
   bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
-  uint32_t flags_ = 0;                    // CommandFlag bits of the queued commands without `flags_of`
+  uint32_t fixed_flags_ = 0;              // CommandFlag bits of the queued commands without `flags_of`
   bool has_variable_flags_ = false;       // true: a queued command has `flags_of`
   std::vector<Block> blocks_;             // the queued commands
   size_t size_ = 0;                       // number of queued commands

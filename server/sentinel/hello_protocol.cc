@@ -136,7 +136,7 @@ void HelloProtocol::Send(Instance& instance) {
 }
 
 void HelloProtocol::PublishHellosSoon(Primary& primary) const {
-  const int64_t due_ms = core_.NowMs() - core_.periods().publish - 1;
+  const int64_t due_ms = core_.NowMs() - core_.periods().publish_period_ms - 1;
   primary.last_publish_ms = due_ms;
   for (const auto& [name, replica] : primary.replicas) replica->last_publish_ms = due_ms;
   for (const auto& [id, sentinel] : primary.sentinels) sentinel->last_publish_ms = due_ms;

@@ -30,7 +30,7 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
   if (!link.IsDisconnected() || instance.address.port == 0) return;
-  const int64_t period_ms = std::min(core_.periods().ping, instance.primary.down_after_ms / 2);
+  const int64_t period_ms = std::min(core_.periods().ping_period_ms, instance.primary.down_after_ms / 2);
   if (link.last_connect_ms != 0 && now_ms - link.last_connect_ms < period_ms) return;
   link.last_connect_ms = now_ms;
   if (!link.HasCommandConnection()) OpenCommandConnection(instance);
@@ -108,17 +108,17 @@ void InstanceProtocol::SendDue(Instance& instance) {
   if (link.PendingCount() >= kMaxPending * static_cast<size_t>(instance.link.use_count())) return;
   const int64_t now_ms = core_.NowMs();
   if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
-  const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
+  const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping_period_ms);
   if (now_ms - link.last_ping_answer_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
-  if (now_ms - instance.last_publish_ms > core_.periods().publish) hello_protocol_.Send(instance);
+  if (now_ms - instance.last_publish_ms > core_.periods().publish_period_ms) hello_protocol_.Send(instance);
 }
 
 int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {
   const Primary& primary = server.primary;
-  if (server.kind == InstanceKind::kPrimary) return core_.periods().info;
+  if (server.kind == InstanceKind::kPrimary) return core_.periods().info_period_ms;
   if (primary.promoted == &server && primary.failover_state == FailoverState::kWaitPromotion) return kPromotionInfoMs;
   const bool is_urgent = primary.is_objectively_down || primary.is_failing_over || server.primary_link_down_ms != 0;
-  return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info) : core_.periods().info;
+  return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info_period_ms) : core_.periods().info_period_ms;
 }
 
 void InstanceProtocol::SendInfoIfDue(ServerInstance& server) {

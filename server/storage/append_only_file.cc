@@ -325,7 +325,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     const std::string prologue = HideSlotsRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
     const RdbContent source = parts_.contents.Source(RdbPurpose::kAofBase);
-    const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
+    const auto saved = WriteAofBaseAsCommands(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();
   }
   if (error == kNoError) error = file.value()->Sync();

@@ -55,7 +55,7 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
   NodeServer& node = *hosted.node;
   node.config().ResetTo(*hosted.start);
   hosted.is_killed = false;
-  owner_.HandleServerRestarting(hosted);
+  owner_.HandleServerReviving(hosted);
   if (node.config().mode() == ServerMode::kSentinel) {
     if (const auto error = node.config().ReadSentinelLines()) {
       node.log().Warning(error->text);
