@@ -128,8 +128,9 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // UTC offset, with its quarter of an hour; INT64_MIN: none
 };
 
-// The parent holds a SyslogPause during a fork. Without a pause, the child could inherit syslog's lock in the locked
-// state, and would wait forever when it logs. The child may destroy its copy.
+// A SyslogPause must exist during a fork, so that no other thread holds syslog's lock then. Otherwise the child could
+// inherit the lock in the locked state, and would wait forever when it logs. After the fork, both the parent and the
+// child destroy their copy.
 class SyslogPause {  // while this object exists, no thread writes to syslog
  public:
   SyslogPause();

@@ -34,7 +34,7 @@ struct AofBaseSaveResult {  // how much WriteAofBaseAsCommands has written
 // may have been written. `libraries` are the source codes of function libraries. `on_progress` (may be null) is called
 // after each `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64
 // KB of memory.
-Result<AofBaseSaveResult, IoError> WriteAofBaseAsCommands(File& file,  // appends the data set to a file, as commands
+Result<AofBaseSaveResult, IoError> WriteAofBaseAsCommands(File& file,  // appends the data set to a file
                                                           const Keyspace& keyspace, std::span<const Bytes> libraries,
                                                           const AofBaseOptions& options,
                                                           const std::function<void(uint64_t keys)>& on_progress);

@@ -84,7 +84,7 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
 
   std::string expression_;         // the whole text
   std::vector<Step> program_;      // the operations in postfix order
-  std::vector<Step> list_values_;  // the values of lists: kNumber and kText
+  std::vector<Step> list_values_;  // the values of all lists such as [1, "a"], one after the other: kNumber and kText
   size_t depth_ = 0;               // the greatest number of values on the stack
 };
 

@@ -15,8 +15,8 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// --- Each function below returns the traits of one version. The function takes the traits of the version before it, or
-// for Redis before 7.2 of the version after it, and changes some of them.
+// --- Each function below returns the traits of one version. TraitsOfRedis72, TraitsOfValkey72 and TraitsOfAll change
+// the defaults of DialectTraits. The others change the traits of the previous version (Redis before 7.2: of the next).
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;

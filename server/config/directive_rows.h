@@ -59,7 +59,7 @@ constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bit
 }
 
 template <auto kMember>
-constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // a text in a member of Settings
+constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // for Text and OptionalText
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }

@@ -59,7 +59,7 @@ class Pump {  // runs the requests that a session has sent
   Outcome RunWithinShare(Session& session);  // runs requests until the input or this session's time is used up
   Outcome RunGroups(Session& session);       // parses and runs requests in groups, to prefetch their data
   Outcome RunGroup(Session& session);        // runs the requests of batch_
-  void MeasureBatchBlobs(Session& session);  // counts large arguments as client memory
+  void MeasureBatchBlobs(Session& session);  // counts the large arguments of batch_ as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
   // Counts the requests before index `next` of the batch as applied. Called only for the session in which a replica

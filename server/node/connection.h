@@ -88,8 +88,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;             // true: Receive will be called in the next turn
   bool is_unsubscribing_to_close_ =
-      false;                // true: UnsubscribeThenClose has begun; no request runs and no output is sent any more
-  bool sends_much_ = true;  // true: the last read got at least 32 KB, or there was none yet
+      false;                          // true: UnsubscribeThenClose has begun; no request runs, and output is dropped
+  bool sends_much_ = true;            // true: the last read got at least 32 KB, or there was none yet
   std::shared_ptr<Connection> self_;  // keeps this object alive from Start to Close
 };
 

@@ -101,7 +101,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Called when the servers of `mode` are connected to each other, or have not managed it within a second. If these
   // were data servers and there are Sentinels, connects the Sentinels. Otherwise the start is complete: writes the port
   // file and reports readiness. If the port file cannot be written, ends the process.
-  void ContinueAfterConnecting(ServerMode mode);  // connects Sentinels, if they are next; otherwise reports readiness
+  void ContinueAfterConnecting(ServerMode mode);  // connects the Sentinels next, or reports readiness
   // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
   // After the last server, calls ContinueAfterConnecting.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
