@@ -1,5 +1,5 @@
-// HyperLogLog: estimates of the number of different elements. The values are strings in Redis' format, which
-// datatypes/hyperloglog.h reads and writes.
+// PFADD, PFCOUNT, PFMERGE, PFDEBUG and PFSELFTEST: HyperLogLogs, which estimate the number of different elements. The
+// values are strings in Redis' format, which datatypes/hyperloglog.h reads and writes.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
-// The commands that change which primaries this Sentinel monitors, and how.
+// SENTINEL MONITOR, REMOVE, SET, RESET, FAILOVER, CONFIG, DEBUG, FLUSHCONFIG and SIMULATE-FAILURE: change which
+// primaries this Sentinel monitors, and how.
 #include <algorithm>
 #include <array>
 #include <climits>
