@@ -73,7 +73,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
 
   const RdbReadOptions& options_;                    // how to read the RDB
   RdbSink& sink_;                                    // gets the content
-  RdbInputOwner& source_;                            // the owner of input_, which knows checksum and length
+  RdbInputOwner& input_owner_;                       // the owner of input_, which knows checksum and length
   RdbInput* input_ = nullptr;                        // where the next item is read from
   uint64_t begin_;                                   // offset in the RDB or file of the start of input_
   uint64_t next_progress_;                           // offset at which OnProgress is called the next time

@@ -177,7 +177,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
 // immediately.
 void Connection::UnsubscribeThenClose() {
   const Services& server = host_->services();
-  if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
+  if (session_->IsBlocked() || server.clients.cleanup.CleanUpSome(*session_))
     return server.clients.registry.Close(*session_);
   is_unsubscribing_to_close_ = true;
   Want({});

@@ -36,11 +36,12 @@ void DownWatch::CloseHangingLinks(Instance& instance) {
   const int64_t now_ms = core_.NowMs();
   const int64_t least_ms = core_.periods().min_link_age_ms;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
-  if (link.HasCommandConnection() && now_ms - link.commands_connect_ms > least_ms && link.ping_waits_since_ms != 0 &&
-      now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_ping_answer_ms > half_ms) {
+  if (link.HasCommandConnection() && now_ms - link.command_connection_began_ms > least_ms &&
+      link.ping_waits_since_ms != 0 && now_ms - link.ping_waits_since_ms > half_ms &&
+      now_ms - link.last_ping_answer_ms > half_ms) {
     link.CloseCommandConnection();
   }
-  if (link.HasHelloConnection() && now_ms - link.hello_connect_ms > least_ms &&
+  if (link.HasHelloConnection() && now_ms - link.hello_connection_began_ms > least_ms &&
       now_ms - link.hello_heard_ms > core_.periods().publish_period_ms * kHelloPeriods) {
     link.CloseHelloConnection();
   }
@@ -98,7 +99,7 @@ void DownWatch::RequestOpinion(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
   // A vote is requested for the epoch of this failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
-  sentinel.link->commands->Send(
+  sentinel.link->command_connection->Send(
       sentinel,
       {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.state.HostToAnnounce(primary.address),
        std::to_string(primary.address.port), std::to_string(epoch), wants_vote ? Bytes(core_.state.id) : Bytes("*")},
