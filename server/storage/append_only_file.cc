@@ -344,7 +344,7 @@ void AppendOnlyFile::HandleRewriteEnd(const ChildEnd& end) {
 
 void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
-  last_cow_bytes_ = end.last.cow_bytes;
+  last_cow_bytes_ = end.last_progress.cow_bytes;
   Logger& log = parts_.env.log;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background AOF rewrite terminated with success");
