@@ -101,7 +101,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data to `temporary`
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data; false: failed
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it: it must not be
   // written then. Returns true if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
