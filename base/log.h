@@ -63,7 +63,7 @@ class Logger {  // writes the server's log, to a file or standard output
 
   // The role applies to the calling process. Its forked children log as C (a sentinel's children as X) automatically.
   // So call SetRole again after daemonizing. C is also the role before the server is set up.
-  void SetRole(char role);  // the letter after the pid in a line: M primary, S replica, C child, X sentinel
+  void SetRole(char role);  // sets the letter after the pid: M primary, S replica, C child, X sentinel
 
   // Call SetName if the process has several servers, each with its own log.
   void SetName(std::string_view name) {  // from now on, each text begins with "[name] "

@@ -65,7 +65,7 @@ class Pump {  // runs the requests that a session has sent
   // Counts the requests before index `next` of the batch as applied. Called only for the session in which a replica
   // receives its primary's stream. After a disconnection, the primary sends the other requests again. Not applied are
   // the requests of an open transaction, a blocked or paused request, and a request whose failure closes the link.
-  void NoteApplied(Session& session, size_t next);  // replica: requests of batch_ before `next` are applied
+  void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline

@@ -53,7 +53,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
   Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
   // Records in History whether the primary has the history of this replica, before the snapshot replaces the data.
-  void NoteHistoryOfPrimary(Bytes id);  // `id`: the replication ID of the primary; empty: not known
+  void NoteHistoryOfPrimary(Bytes id);  // `id`: replication ID of the primary; empty: unknown; sets shared_until
   std::string PsyncRequest() const;     // the PSYNC request as RESP text
 
   const Parts parts_;               // the arguments of the constructor

@@ -106,7 +106,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // written then. Returns true if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
   std::string DumpPath() const;        // full path of `dbfilename`
-  void NoteSaved(uint64_t changes, const std::string& path);  // a save of `changes` changes to `path` has succeeded
+  void NoteSaved(uint64_t changes, const std::string& path);  // after a successful save: updates figures and lock
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
   void NoteOutcome(const ChildEnd& end);                      // logs how a background save ended, and keeps it for INFO
   void RemoveSyncFile(const std::string& path);               // removes `path`, if rdb-del-sync-files permits
