@@ -63,7 +63,7 @@ class Logger {  // writes the server's log, to a file or standard output
 
   // The role applies to the calling process. Its forked children log as C (a sentinel's children as X) automatically.
   // So call SetRole again after daemonizing. C is also the role before the server is set up.
-  void SetRole(char role);  // the letter after the pid in a line: M primary, S replica, C child, X sentinel
+  void SetRole(char role);  // sets the letter after the pid: M primary, S replica, C child, X sentinel
 
   // Call SetName if the process has several servers, each with its own log.
   void SetName(std::string_view name) {  // from now on, each text begins with "[name] "
@@ -128,8 +128,9 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // UTC offset, with its quarter of an hour; INT64_MIN: none
 };
 
-// The parent holds a SyslogPause during a fork. Without a pause, the child could inherit syslog's lock in the locked
-// state, and would wait forever when it logs. The child may destroy its copy.
+// A SyslogPause must exist during a fork, so that no other thread holds syslog's lock then. Otherwise the child could
+// inherit the lock in the locked state, and would wait forever when it logs. After the fork, both the parent and the
+// child destroy their copy.
 class SyslogPause {  // while this object exists, no thread writes to syslog
  public:
   SyslogPause();

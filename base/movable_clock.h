@@ -62,7 +62,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   int64_t real_us_;             // the reading of the RealClock at the anchor, the moment from which time is counted
   int64_t monotonic_us_;        // this clock's monotonic time at the anchor
   int64_t wall_us_;             // this clock's Unix time at the anchor, in µs
-  int64_t wall_offset_us_ = 0;  // in mode kReal: µs that Unix time is ahead of the machine's
+  int64_t wall_offset_us_ = 0;  // in mode kReal: this clock's Unix time minus the machine's Unix time, in µs
 };
 
 }  // namespace respite

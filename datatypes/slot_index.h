@@ -21,21 +21,21 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
   explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key) {}
 
   void Insert(Entry* entry, uint64_t hash) {  // adds a key; requires: the key is not in the index
-    if (slots_.empty()) slots_.resize(kSlotCount);
-    auto& slot = slots_[SlotOf(entry->Key())];
+    if (keys_by_slot_.empty()) keys_by_slot_.resize(kSlotCount);
+    auto& slot = keys_by_slot_[SlotOf(entry->Key())];
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
   void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: the key is in the index
-    auto& slot = slots_[SlotOf(key)];
+    auto& slot = keys_by_slot_[SlotOf(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
   void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry, which has moved
-    slots_[SlotOf(to->Key())]->Replace(from, to, hash);
+    keys_by_slot_[SlotOf(to->Key())]->Replace(from, to, hash);
   }
   void Clear() {  // removes all keys from the index
-    for (auto& slot : slots_) slot.reset();
+    for (auto& slot : keys_by_slot_) slot.reset();
   }
 
   size_t Count(int slot) const {  // number of keys in the hash slot
@@ -61,19 +61,19 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     return some;
   }
 
-  // Keys contains the keys of one hash slot. A hash slot without keys has a null pointer in slots_.
+  // Keys contains the keys of one hash slot. A hash slot without keys has a null pointer in keys_by_slot_.
   using Keys = HashIndex<Entry*>;
   const Keys* KeysOf(int slot) const {  // the keys of this slot; null: there are none
-    return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get();
+    return keys_by_slot_.empty() ? nullptr : keys_by_slot_[static_cast<size_t>(slot)].get();
   }
 
  private:
-  static size_t SlotOf(Bytes key) {  // the hash slot of the key, as an index in slots_
+  static size_t SlotOf(Bytes key) {  // the hash slot of the key, as an index in keys_by_slot_
     return static_cast<size_t>(KeySlot(key));
   }
 
-  HashKey hash_key_;                          // the secret key of the hash function
-  std::vector<std::unique_ptr<Keys>> slots_;  // the keys of each hash slot; empty until there is a key
+  HashKey hash_key_;                                 // the secret key of the hash function
+  std::vector<std::unique_ptr<Keys>> keys_by_slot_;  // by hash slot; empty until there is a key
 };
 
 }  // namespace respite

@@ -105,7 +105,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     }
 
     Blocks::Cursor block_;                                   // the block of the current entry
-    std::optional<StreamBlock::Cursor> at_;                  // forward
+    std::optional<StreamBlock::Cursor> at_;                  // forward: where the walk is in block_
     std::vector<StreamBlock::EntryView> unvisited_entries_;  // backward: entries of the block still to visit
     StreamBlock::EntryView entry_{};                         // the current entry
     StreamId from_;

@@ -127,7 +127,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   Pending pending_;                             // the pending entries of all consumers, by ID
   Consumers consumers_;                         // the consumers of this group by name
   size_t released_count_ = 0;                   // number of pending entries without a consumer
-  std::unique_ptr<DeliveryOrder> by_delivery_;  // the order of pending_; null until ByDelivery or Release is called
+  std::unique_ptr<DeliveryOrder> by_delivery_;  // the entries of pending_ by delivery time; null until first needed
 };
 
 }  // namespace respite

@@ -70,7 +70,7 @@ class VectorTable final : public Object {  // the value of a vector set
   uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
   size_t TextBytes() const { return text_bytes_; }                            // memory of names and attributes
   uint64_t LastId() const { return last_id_; }                                // the greatest id that was given
-  void SetLastId(uint64_t id) { last_id_ = id; }                              // for readers of files
+  void SetLastId(uint64_t id) { last_id_ = id; }                              // sets LastId(), for readers of files
   uint32_t AttributeCount() const { return attribute_count_; }                // number of elements with attributes
   uint64_t Uid() const { return uid_; }                                       // a number that tells sets apart
   void SetUid(uint64_t uid) { uid_ = uid; }                                   // replaces Uid

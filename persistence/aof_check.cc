@@ -91,7 +91,8 @@ class RecordCheck {
     ends_early_ = status == AofReader::Status::kTruncated || status == AofReader::Status::kEnd;
   }
 
-  // Returns the end of the last good record that is not part of an unfinished transaction.
+  // Returns where the good part of the file ends: after the last good record outside an unfinished transaction, or
+  // after the annotations between this record and a faulty one.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
   // Returns why reading the file failed, or kNoError. After a read error, the content after GoodEnd is unknown.
@@ -99,8 +100,9 @@ class RecordCheck {
   // Returns the message about the first error in the records, or nullopt. The caller decides whether to print the
   // message.
   const std::optional<std::string>& Complaint() const { return complaint_; }
-  // Returns where the file must be cut for kTruncateToTimestamp: after the last good record or transaction before the
-  // first annotation with a later time than requested. Returns nullopt if no annotation is later.
+  // For kTruncateToTimestamp: returns nullopt if no annotation (#TS) is later than the requested time. Otherwise
+  // returns where the file must be cut: the end of the last good record or transaction before the first later
+  // annotation.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
   // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: Complaint() is not

@@ -25,8 +25,8 @@ void AppendLine(std::string& out, const AofManifest::Part& part, char type) {
   out += '\n';
 }
 
-// Parses an integer as Redis does: ignores the text after the digits, and reads a text without digits as 0. Returns
-// nullopt for more than 18 digits.
+// Parses an integer as Redis does: skips blanks, takes a sign, ignores the text after the digits, and reads a text
+// without digits as 0. Returns nullopt for more than 18 digits after leading zeros.
 std::optional<int64_t> LeadingInteger(Bytes text) {
   constexpr size_t kMaxDigits = 18;
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);

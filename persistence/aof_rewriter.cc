@@ -41,9 +41,10 @@ void WriteSelect(RequestOutput& out, int db) {
 
 }  // namespace
 
-Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
-                                                const AofBaseOptions& options,
-                                                const std::function<void(uint64_t keys)>& on_progress) {
+Result<AofBaseSaveResult, IoError> WriteAofBaseAsCommands(File& file, const Keyspace& keyspace,
+                                                          std::span<const Bytes> libraries,
+                                                          const AofBaseOptions& options,
+                                                          const std::function<void(uint64_t keys)>& on_progress) {
   FileOutput out(file, options.sync);
   uint64_t keys = 0;
   if (options.timestamp_s) WriteTimestamp(out, *options.timestamp_s);

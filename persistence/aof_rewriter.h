@@ -18,14 +18,14 @@
 
 namespace respite {
 
-struct AofBaseOptions {                               // how WriteAofBase writes the data set as commands
-  GradualSync sync = GradualSync::kIncremental;       // kIncremental: WriteAofBase also syncs every 32 MB
+struct AofBaseOptions {                               // how WriteAofBaseAsCommands writes the data set as commands
+  GradualSync sync = GradualSync::kIncremental;       // kIncremental: WriteAofBaseAsCommands also syncs every 32 MB
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
   Bytes prologue = {};                                // bytes of requests to write before all others
   uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
 };
 
-struct AofBaseSaveResult {  // how much WriteAofBase has written
+struct AofBaseSaveResult {  // how much WriteAofBaseAsCommands has written
   uint64_t bytes;           // number of bytes written to the file
   uint64_t keys;            // number of keys written
 };
@@ -34,9 +34,9 @@ struct AofBaseSaveResult {  // how much WriteAofBase has written
 // may have been written. `libraries` are the source codes of function libraries. `on_progress` (may be null) is called
 // after each `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64
 // KB of memory.
-Result<AofBaseSaveResult, IoError> WriteAofBase(File& file,  // appends the data set to a file, as commands
-                                                const Keyspace& keyspace, std::span<const Bytes> libraries,
-                                                const AofBaseOptions& options,
-                                                const std::function<void(uint64_t keys)>& on_progress);
+Result<AofBaseSaveResult, IoError> WriteAofBaseAsCommands(File& file,  // appends the data set to a file
+                                                          const Keyspace& keyspace, std::span<const Bytes> libraries,
+                                                          const AofBaseOptions& options,
+                                                          const std::function<void(uint64_t keys)>& on_progress);
 
 }  // namespace respite

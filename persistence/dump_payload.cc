@@ -51,7 +51,7 @@ std::string PayloadWithVersion(Bytes payload, uint16_t version) {
   return PayloadWithFooter(std::move(out), version);
 }
 
-std::optional<std::string> OldestPayload(Bytes payload, const Entry& entry, RdbCompression compression) {
+std::optional<std::string> PortablePayload(Bytes payload, const Entry& entry, RdbCompression compression) {
   constexpr auto kNewestTypeOf70 = static_cast<uint8_t>(rdb::Type::kStreamListpacks2);
   const uint16_t version = VersionOf(payload);
   if (version <= rdb::kVersionOf70) return std::nullopt;

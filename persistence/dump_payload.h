@@ -29,8 +29,8 @@ std::string PayloadWithVersion(Bytes payload, uint16_t version);  // the same pa
 // Returns a payload for the value of `entry` that as many versions of Redis as possible can read, from 7.0 on. Returns
 // nullopt if `payload`, from which the value was read, is already in that form. Requires: VerifyPayload has accepted
 // the payload. Cost: O(size of the value).
-std::optional<std::string> OldestPayload(Bytes payload, const Entry& entry,  // a payload for older versions of Redis
-                                         RdbCompression compression);
+std::optional<std::string> PortablePayload(Bytes payload, const Entry& entry,  // a payload for older versions of Redis
+                                           RdbCompression compression);
 
 // Requires: VerifyPayload has accepted the payload.
 rdb::Dialect DialectOfPayload(Bytes payload);  // whether Redis (kRedis) or Valkey 9 (kValkey) wrote the payload

@@ -108,7 +108,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : TextAfterFirstByte(head);
   }
   // Makes the input fail at a longer text, before memory is allocated. IsTextTooLong then returns true.
-  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum bytes of a decompressed text
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // sets the maximum size of a decompressed text
   bool IsTextTooLong() const { return is_text_too_long_; }           // true: a compressed text exceeded SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number of 2 bytes
   uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number of 4 bytes

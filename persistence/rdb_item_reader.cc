@@ -36,7 +36,7 @@ std::string ModuleName(uint64_t id) {
 RdbItemReader::RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset)
     : options_(options),
       sink_(sink),
-      source_(source),
+      input_owner_(source),
       begin_(offset),
       next_progress_(offset + options.progress_interval_bytes) {
   batch_.reserve(options.batch);
@@ -165,7 +165,7 @@ bool RdbItemReader::ReadResizeDb() {
   const uint64_t keys = input_->Length();
   const uint64_t timed = input_->Length();
   if (!CheckRdbInput()) return false;
-  const uint64_t ahead = source_.MaxBytesAhead() / kUsualBytes;
+  const uint64_t ahead = input_owner_.MaxBytesAhead() / kUsualBytes;
   const uint64_t most = ahead - std::min(ahead, announced_keys_);
   announced_keys_ += std::min(keys, most);
   sink_.OnResizeDatabase(db_, std::min(keys, most), std::min(timed, most));
@@ -282,7 +282,7 @@ bool RdbItemReader::ReadChecksum() {
   uint64_t actual = 0;
   uint64_t expected = 0;
   if (version_ >= rdb::kFirstWithChecksum) {
-    actual = source_.Checksum(input_->Rest());
+    actual = input_owner_.Checksum(input_->Rest());
     expected = input_->Little64();
     if (!CheckRdbInput()) return false;
   }

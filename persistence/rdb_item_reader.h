@@ -66,14 +66,14 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReadModuleValue();                // reads or skips a value of a module; false: bad, or too few bytes
   bool TakeEntry(RdbValueResult entry);  // adds a value to the batch; false: it could not be read
   RdbEntryProperties TargetProperties() const;   // name, deadline and so on of the key that is being read
-  bool SkipIfEmpty(const RdbValueFault& fault);  // true: an empty collection, whose key is skipped; false: read failed
+  bool SkipIfEmpty(const RdbValueFault& fault);  // skips the key of an empty collection; false: a bad value
   void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
   bool PassBatchToSink();                        // calls OnEntries with batch_; false: the sink refused
   bool ReadChecksum();                           // reads the CRC-64 at the end; false: wrong, or too few bytes
 
   const RdbReadOptions& options_;                    // how to read the RDB
   RdbSink& sink_;                                    // gets the content
-  RdbInputOwner& source_;                            // the owner of input_, which knows checksum and length
+  RdbInputOwner& input_owner_;                       // the owner of input_, which knows checksum and length
   RdbInput* input_ = nullptr;                        // where the next item is read from
   uint64_t begin_;                                   // offset in the RDB or file of the start of input_
   uint64_t next_progress_;                           // offset at which OnProgress is called the next time

@@ -1,4 +1,4 @@
-// Reads and writes JSON documents in RDB form: as the module ReJSON-RL of Redis does, as JSON text.
+// Reads and writes JSON documents in RDB form: as values of the module ReJSON-RL, whose content is the JSON text.
 #include <memory>
 #include <utility>
 

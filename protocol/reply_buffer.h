@@ -54,13 +54,13 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t SegmentCount() const { return segments_.size() - head_; }  // number of unsent blocks and Blob parts
   size_t HeldBytes() const { return held_bytes_; }    // bytes of memory of the unsent blocks and Blob parts
   size_t BlockBytes() const { return block_bytes_; }  // bytes of memory of the unsent blocks, without Blobs
-  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the list of segments
+  size_t SegmentListBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the list of segments
 
   // Sets the maximum of HeldBytes. When an append exceeds the maximum, the buffer overflows: that append and all later
   // ones are dropped. Their bytes count in Size, so that RollBack and the sizes of replies stay right. RollBack to a
   // size before the dropped bytes, Clear and Rewind end this state. The owner must not send the content while bytes are
   // missing. Cost of a limit: one comparison for each new block and each reference to a Blob.
-  void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // the maximum of HeldBytes from now on
+  void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // sets the maximum of HeldBytes
   bool HasOverflowed() const { return missing_from_ != kNothingMissing; }  // true: bytes above the limit were dropped
 
   // Requires: n <= BlockPool::kBlockBytes.

@@ -63,11 +63,12 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     std::span<const Bytes> keys;  // KEYS
     std::span<const Bytes> args;  // ARGV
   };
-  // Sets the globals KEYS and ARGV. If the script fails, part of a reply may be in `reply`, which the caller removes.
+  // Sets the globals KEYS and ARGV. If the script fails, `reply` may contain part of a reply; the caller must remove
+  // it.
   std::optional<ScriptFailure> RunScript(const Invocation& invocation,  // EVAL: runs a script; nullopt: success
                                          Reply& reply);
-  // Passes keys and arguments to the function. If the function fails, part of a reply may be in `reply`, which the
-  // caller removes.
+  // Passes keys and arguments to the function. If the function fails, `reply` may contain part of a reply; the caller
+  // must remove it.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation,  // FCALL: runs a function; nullopt: success
                                            Reply& reply);
   void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now

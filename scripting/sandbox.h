@@ -25,7 +25,7 @@ bool PushReal(lua_State* lua, int index);  // pushes a read-only proxy's real ta
 // registry reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
 int ProtectGlobals(lua_State* lua);  // makes all globals read-only; returns the registry index of the real table
 
-void RefuseUnknownNames(lua_State* lua);  // gives the top table a metatable: reading a missing field is an error
+void RefuseUnknownNames(lua_State* lua);  // makes reading a missing field of the table on top of Lua's stack an error
 
 // ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops that table. ShowGlobals
 // reverts this, also for functions created since then. Requires: ProtectGlobals was called.

@@ -87,7 +87,7 @@ int ErrorReply(lua_State* lua) {
     return PushError(lua, "wrong number or type of arguments");
   Bytes text = TextBeforeNul(TextAt(lua, 1));
   if (text.starts_with('-')) text.remove_prefix(1);
-  // As in Redis, a single word is a text without an error code, and gets the code ERR.
+  // The first word is the error code. As in Redis, a text of one word has no code, so it gets the code ERR.
   const size_t blank = text.find(' ');
   const Bytes code = blank == Bytes::npos ? Bytes("ERR") : text.substr(0, blank);
   Bytes rest = blank == Bytes::npos ? text : text.substr(blank + 1);

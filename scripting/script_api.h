@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Sets the globals `redis` and, if the emulated version has it, `server`. Also replaces pcall: from an error table that
-// pcall catches, the script gets the text of the error. Requires: the state of a ScriptEngine.
+// Sets the globals `redis` and, if the emulated version has it, `server`. Replaces Lua's pcall: as in Redis, if pcall
+// catches an error table {err=TEXT}, it returns TEXT instead of the table. Requires: the state of a ScriptEngine.
 void OpenScriptApi(lua_State* lua);  // adds the globals `redis`, `server` (if the version has it), `pcall`
 
 std::string PrefixTableName(lua_State* lua, Bytes text);  // "call" becomes "redis.call" or, in Valkey, "server.call"

@@ -70,7 +70,7 @@ Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
     if (FindByText(body) != nullptr) continue;
     auto added = Add(body, Retention::kPermanent);
     if (!added) return Failure(std::move(added).error());
-    // Polls after each script, because the compiler calls PollStopRequest only while it compiles a long script.
+    // The compiler calls PollStopRequest only while it compiles a long script, but many short ones also take long.
     if (host_.PollStopRequest()) return Failure(ScriptEngine::kKilled);
   }
   return Done{};

@@ -177,14 +177,14 @@ class AttributeFilter::Compiler {
   }
 
   bool TakeList() {
-    const auto begin = static_cast<uint32_t>(filter_.lists_.size());
+    const auto begin = static_cast<uint32_t>(filter_.list_values_.size());
     rest_.remove_prefix(1);
     for (SkipSpaces(); !rest_.empty() && rest_.front() != ']'; SkipSpaces()) {
       const char c = rest_.front();
       const bool is_number = IsDigit(c) || (c == '-' && rest_.size() > 1 && IsDigit(rest_[1]));
       const bool is_text = c == '"' || c == '\'';
       if (!is_number && !is_text) return false;
-      if (is_number ? !TakeNumber(filter_.lists_) : !TakeText(filter_.lists_)) return false;
+      if (is_number ? !TakeNumber(filter_.list_values_) : !TakeText(filter_.list_values_)) return false;
       SkipSpaces();
       if (rest_.empty() || rest_.front() == ']') break;
       if (rest_.front() != ',') return false;
@@ -192,7 +192,7 @@ class AttributeFilter::Compiler {
     }
     if (rest_.empty()) return false;
     rest_.remove_prefix(1);
-    const auto size = static_cast<uint32_t>(filter_.lists_.size() - begin);
+    const auto size = static_cast<uint32_t>(filter_.list_values_.size() - begin);
     filter_.program_.push_back({Op::kList, 0, begin, size});
     return true;
   }
@@ -291,7 +291,7 @@ bool AttributeFilter::Contains(const Value& container, const Value& value) const
     return container.text.find(value.text) != Bytes::npos;
   }
   if (container.kind == Value::Kind::kList) {
-    const auto first = lists_.begin() + container.list->begin;
+    const auto first = list_values_.begin() + container.list->begin;
     return std::any_of(first, first + container.list->size,
                        [&](const Step& step) { return ConstantOf(step).Equals(value); });
   }

@@ -35,7 +35,7 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   // Cost: O(program * attributes).
   bool Matches(Bytes attributes) const;            // true: an element with these attributes matches
   uint64_t Work(uint64_t attribute_bytes) const {  // bytes that Matches reads at most, for attributes of this size
-    return program_.size() * attribute_bytes + (program_.size() + lists_.size()) * sizeof(Step);
+    return program_.size() * attribute_bytes + (program_.size() + list_values_.size()) * sizeof(Step);
   }
 
  private:
@@ -63,11 +63,12 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
     kNot,
     kOpen,  // an open parenthesis, only while compiling
   };
-  struct Step {          // an operation of the program, or a value
-    Op op;               // what is done
-    double number = 0;   // kNumber
-    uint32_t begin = 0;  // kText, kField: where the text is in expression_; kList: index of its first value in lists_
-    uint32_t size = 0;   // kText, kField: bytes; kList: number of values
+  struct Step {         // an operation of the program, or a value
+    Op op;              // what is done
+    double number = 0;  // kNumber
+    uint32_t begin =
+        0;  // kText, kField: where the text is in expression_; kList: index of its first value in list_values_
+    uint32_t size = 0;  // kText, kField: bytes; kList: number of values
   };
   struct Value;
   class Compiler;
@@ -81,10 +82,10 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
                         const AttributeFilter& filter);
   bool Contains(const Value& container, const Value& value) const;  // computes `in`
 
-  std::string expression_;     // the whole text
-  std::vector<Step> program_;  // the operations in postfix order
-  std::vector<Step> lists_;    // the values of lists: kNumber and kText
-  size_t depth_ = 0;           // the greatest number of values on the stack
+  std::string expression_;         // the whole text
+  std::vector<Step> program_;      // the operations in postfix order
+  std::vector<Step> list_values_;  // the values of all lists such as [1, "a"], one after the other: kNumber and kText
+  size_t depth_ = 0;               // the greatest number of values on the stack
 };
 
 }  // namespace respite

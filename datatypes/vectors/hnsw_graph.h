@@ -248,13 +248,13 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     for (const VectorHit& hit : std::exchange(new_entries_, {})) {
       if (!Offer(hit, accepts)) return true;
     }
-    for (uint64_t done = 0; !open_.empty(); done += graph.LinksOf(open_taken_, layer_).size()) {
+    for (uint64_t done = 0; !open_.empty(); done += graph.LinksOf(last_expanded_, layer_).size()) {
       if (done >= max_distances) return false;
       const VectorHit nearest = open_.front();
       if (found_.size() >= ef_ && found_.front() < nearest) return true;
       std::pop_heap(open_.begin(), open_.end(), IsFarther);
       open_.pop_back();
-      open_taken_ = nearest.slot;
+      last_expanded_ = nearest.slot;
       if (!Expand(graph, query, nearest.slot, accepts)) return true;
     }
     return true;
@@ -318,7 +318,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
 
   // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the others
   // again.
-  void Refresh(const HnswGraph& graph, const StoredVector& query) {  // called if the graph has changed
+  void Refresh(const HnswGraph& graph, const StoredVector& query) {  // after a change: drops removed nodes
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {
       std::erase_if(*hits, [&](const VectorHit& hit) {
@@ -334,7 +334,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   uint32_t ef_;
   uint32_t layer_;
   uint64_t changes_;                      // HnswGraph::Changes() in the last step
-  uint32_t open_taken_ = 0;               // the node that was expanded last
+  uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
   std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
   std::vector<VectorHit> new_entries_;    // entries that were not offered as hits yet

@@ -218,13 +218,13 @@ enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 // server/catalogue/key_finder.h declares these functions for Redis' commands.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
-// A function that returns the CommandFlag bits of one request. `words` are the arguments of the request, and `flags`
-// the flags of its command.
+// A function that returns the CommandFlag bits of one request. `words` are the command's name and the arguments, and
+// `flags` the flags of the command.
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
 // A function that returns whether a request also uses a database other than the selected one, as MOVE does. `words` are
-// the arguments of the request.
+// the command's name and the arguments.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
 // A function that returns which arguments of a request are numbers of databases, as indexes of `words`. For SWAPDB 0 1,

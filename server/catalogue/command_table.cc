@@ -33,8 +33,9 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the tokens that the emulated version lacks, or null if it lacks none. A token that belongs to several
-// arguments is returned only if the version lacks all of them.
+// Returns the tokens (option words such as GT) of the command's syntax that the emulated version does not know, or null
+// if it knows all. Args does not recognise them in requests. A token that belongs to several arguments is returned only
+// if the version lacks all of them.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;

@@ -15,8 +15,8 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// --- Each function below returns the traits of one version. The function takes the traits of the version before it, or
-// for Redis before 7.2 of the version after it, and changes some of them.
+// --- Each function below returns the traits of one version. TraitsOfRedis72, TraitsOfValkey72 and TraitsOfAll change
+// the defaults of DialectTraits. The others change the traits of the previous version (Redis before 7.2: of the next).
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;
@@ -115,7 +115,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.version = traits.redis_version = "7.0.15";
   traits.version_number = 0x07000f;
   traits.unbalanced_names_xread = true;
-  traits.lag_counts_what_is_left = false;
+  traits.counts_reads_as_redis_7_2_9 = false;
   traits.huge_timeouts_are_negative = true;
   traits.small_lists_are_listpacks = false;
   traits.small_sets_are_listpacks = false;
@@ -157,7 +157,7 @@ constexpr DialectTraits TraitsOfRedis62() {
 constexpr DialectTraits TraitsOfValkey72() {
   DialectTraits traits;
   traits.valkey_version = "7.2.11";
-  traits.lag_counts_what_is_left = false;
+  traits.counts_reads_as_redis_7_2_9 = false;
   return traits;
 }
 

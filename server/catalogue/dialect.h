@@ -91,7 +91,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`; XINFO STREAM … FULL has active-time
   bool streams_show_idempotency = false;      // XINFO STREAM has idmp-duration and similar fields for every stream
   bool groups_show_released = false;          // XINFO STREAM … FULL has nacked-count for every group
-  bool lag_counts_what_is_left = true;        // XINFO: the lag of a group before the first entry is the stream's length
+  bool counts_reads_as_redis_7_2_9 = true;    // ReadCounting::kRedis72 in streams, for XREADGROUP and the lag in XINFO
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts

@@ -92,7 +92,7 @@ Session* ClientMemory::FindLargeSession() {
 }
 
 void ClientMemory::EvictClients(const Session* running) {
-  while (IsOver()) {
+  while (IsLimitReached()) {
     Session* session = FindLargeSession();
     if (session == nullptr) return WarnThatNoClientMayBeClosed();
     Evict(*session, running);

@@ -32,9 +32,9 @@ class ClientMemory {  // closes the largest clients when all together exceed max
 
   // Takes over the value of maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when the limit
   // is turned on or off.
-  void ApplyConfiguredLimit();                                  // applies the directive maxmemory-clients
-  bool IsOn() const { return limit_bytes_ != kNoLimit; }        // true: maxmemory-clients is set
-  bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // true: all clients together reach the limit
+  void ApplyConfiguredLimit();                                          // applies the directive maxmemory-clients
+  bool IsOn() const { return limit_bytes_ != kNoLimit; }                // true: maxmemory-clients is set
+  bool IsLimitReached() const { return total_bytes_ >= limit_bytes_; }  // true: all clients together reach the limit
   size_t TotalBytes() const { return total_bytes_; }  // memory of all clients except replicas and primary; 0 while off
 
   // Measures the memory of the session again and updates the total. `request_bytes` is the size of a request that is
@@ -43,7 +43,7 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   void Forget(Session& session);  // subtracts the memory of a session that closes from the total
   // Closes the largest clients until the total is below maxmemory-clients or no client is left that may be closed.
   // Frees their buffers immediately, except those of a client whose own slow script runs. `running` (may be null) is
-  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
+  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsLimitReached().
   void EvictClients(const Session* running);  // closes the largest clients until the total is below the limit
 
  private:

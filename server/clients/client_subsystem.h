@@ -46,7 +46,7 @@ class ClientCleanup {  // removes a session that closes from BlockedClients, Pub
   }
   // Unwatches all keys of a session that will be closed, and ends at most kMaxUnsubscribesPerTurn of its subscriptions.
   // Returns true if no subscription is left.
-  bool UnsubscribeSome(Session& session) {  // unwatches keys, ends up to 1000 subscriptions; true: none is left
+  bool CleanUpSome(Session& session) {  // unwatches all keys, ends up to 1000 subscriptions; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;

@@ -34,14 +34,14 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // Adds a key that is about to be sent. Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return queues_.Add(kAnyDb, key, {.db = db}); }  // adds a key, sent from now on
   static bool WasChanged(const Place& place) { return (*place).was_changed; }    // the key was changed after Add
-  void Remove(const Place& place) { queues_.Remove(place); }                     // the transfer of the key has ended
+  void Remove(const Place& place) { queues_.Remove(place); }  // removes a key whose transfer has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
                  std::span<const Bytes> arguments);
   // Marks all keys of a command that writes as changed, so that MIGRATE does not delete them here. Called for commands
   // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // EXEC, scripts: marks keys
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks as changed
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.

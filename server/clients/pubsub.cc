@@ -145,11 +145,11 @@ size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   return receivers;
 }
 
-size_t PubSub::PublishToChannel(const PubSubTopic* channel, Bytes type, Bytes message) {
+size_t PubSub::PublishToChannel(const PubSubTopic* channel, Bytes head, Bytes message) {
   if (channel == nullptr) return 0;
   const IntegerText name_length(LengthOf(channel->name));
   const IntegerText message_length(LengthOf(message));
-  const Bytes pieces[] = {type, name_length, "\r\n", channel->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
+  const Bytes pieces[] = {head, name_length, "\r\n", channel->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
   return Deliver(*channel, {.pieces = pieces});
 }
 

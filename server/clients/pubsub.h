@@ -135,10 +135,10 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   // Removes the subscriber at `place` from a channel or pattern. If no subscriber is left, also removes the channel or
   // pattern.
   void RemoveSubscriber(PubSubTopic& topic, uint32_t place);  // removes the subscriber with the index `place`
-  // Sends a message to the subscribers of a channel or shard channel. `type` is the RESP text before the length of the
-  // channel's name: the number of elements, and "message" or "smessage".
+  // Sends a message to the subscribers of a channel or shard channel. `head` is the RESP text between the first byte
+  // (* or >) and the length of the channel's name, such as "3\r\n$7\r\nmessage\r\n$".
   size_t PublishToChannel(const PubSubTopic* channel,  // null: no subscribers; returns the number of receivers
-                          Bytes type, Bytes message);
+                          Bytes head, Bytes message);
   size_t PublishToPattern(const PubSubTopic& pattern,  // sends the message to its subscribers; returns their number
                           Bytes channel, Bytes message);
   size_t Deliver(const PubSubTopic& topic, Message message);  // sends to its subscribers; returns their number

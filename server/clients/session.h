@@ -84,9 +84,9 @@ struct Session {  // the server's state of one client
   OutputAccount output_account;      // statistics of the client's output, for ClientLimits and CLIENT LIST
   MemoryPlace memory_place;          // the class and index with which ClientMemory keeps this session
   size_t unauthenticated_bytes = 0;  // this session's part of Clients::UnauthenticatedBytes
-  int64_t history_offset = 0;        // replication offset for which WAIT of this client waits: after its last command
-  uint64_t appended_aof_bytes = 0;   // bytes appended to the AOF in total until this client's last write (WAITAOF)
-  size_t unapplied_bytes = 0;        // stream bytes of a primary that were received, but not applied
+  int64_t wait_offset = 0;  // WAIT: replicas must acknowledge this replication offset, the one after the last command
+  uint64_t appended_aof_bytes = 0;  // bytes appended to the AOF in total until this client's last write (WAITAOF)
+  size_t unapplied_bytes = 0;       // stream bytes of a primary that were received, but not applied
 
   std::string deferred_pushes;             // messages to send after the reply of the running command
   std::vector<size_t> redacted_arguments;  // indexes of the running command's secret arguments, for SLOWLOG, MONITOR …
@@ -158,9 +158,9 @@ inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memo
 }
 
 inline size_t Session::HeldBytes() const {  // memory of the client in bytes, with all buffers
-  size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
-                 HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) + HeldBytesOf(identity.lib_version) +
-                 HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
+  size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.SegmentListBytes() +
+                 HeldBytesOf(deferred_pushes) + HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) +
+                 HeldBytesOf(identity.lib_version) + HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
   if (paused_request != nullptr) bytes += sizeof(PausedRequest) + HeldBytesOf(paused_request->words);
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();

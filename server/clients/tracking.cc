@@ -90,7 +90,10 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
       has_changes_ = true;
       return;
     }
-    if (row == readers_.end()) row = readers_.try_emplace(std::string(arguments[key.index])).first;
+    if (row == readers_.end()) {
+      row = readers_.try_emplace(std::string(arguments[key.index])).first;
+      name_bytes_ += row->first.size();
+    }
     std::vector<uint64_t>& ids = row->second;
     const auto place = std::lower_bound(ids.begin(), ids.end(), session.id);
     if (place != ids.end() && *place == session.id) continue;
@@ -99,23 +102,31 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   }
 }
 
+// The directive limits the number of keys, but a client chooses how long their names are.
+size_t Tracking::MaxNameBytes() const {
+  constexpr size_t kFreeBytes = size_t{64} << 20;
+  constexpr size_t kBytesPerKey = 1024;
+  return kFreeBytes + kBytesPerKey * parts_.env.settings.tracking_table_max_keys;
+}
+
 // Returns whether the table has twice as many keys as tracking-table-max-keys allows. One script or EXEC may read any
 // number of keys, and EnforceTableLimit forgets keys only between requests.
 bool Tracking::IsFarOverLimit() const {
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
-  return limit != 0 && readers_.size() / 2 >= limit;
+  return limit != 0 && (readers_.size() / 2 >= limit || name_bytes_ / 2 >= MaxNameBytes());
 }
 
 void Tracking::EnforceTableLimit() {
   constexpr size_t kKeysPerRound = 100;  // times the number of calls in a row that found too many keys
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
-  if (limit == 0 || readers_.size() <= limit) {
+  if (limit == 0 || (readers_.size() <= limit && name_bytes_ <= MaxNameBytes())) {
     rounds_over_limit_ = 0;
     return;
   }
   constexpr float kSparse = 0.1F;
   if (readers_.load_factor() < kSparse) readers_.rehash(0);  // otherwise random buckets are mostly empty
-  for (size_t left = kKeysPerRound * ++rounds_over_limit_; left > 0 && readers_.size() > limit; --left) {
+  for (size_t left = kKeysPerRound * ++rounds_over_limit_;
+       left > 0 && (readers_.size() > limit || name_bytes_ > MaxNameBytes()); --left) {
     size_t bucket = random_.Below(readers_.bucket_count());
     while (readers_.bucket_size(bucket) == 0) bucket = (bucket + 1) % readers_.bucket_count();
     Invalidate(readers_.find(readers_.begin(bucket)->first));
@@ -132,6 +143,7 @@ void Tracking::Invalidate(Readers::iterator row) {
   const std::string keys = ArrayOf(row->first);
   const std::vector<uint64_t> ids = std::move(row->second);
   item_count_ -= ids.size();
+  name_bytes_ -= row->first.size();
   readers_.erase(row);
   ShrinkSparse(readers_);
   for (uint64_t id : ids) {
@@ -189,6 +201,7 @@ void Tracking::Broadcast() {
 
 void Tracking::OnFlush() {
   Readers(0, readers_.hash_function()).swap(readers_);  // also frees the memory
+  name_bytes_ = 0;
   item_count_ = 0;
   if (tracking_client_count_ == 0) return;
   std::vector<uint64_t> ids;

@@ -94,7 +94,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   void Tell(Session& session, Bytes keys);  // sends an invalidation to the client or its REDIRECT
   void TellAll(Session& session);           // sends an invalidation of all keys
   bool IsFarOverLimit() const;              // true: no more keys are remembered; see clients_to_tell_all_
-  uint64_t RunningClientId() const;         // id of the client whose command runs now; 0: none
+  size_t MaxNameBytes() const;  // maximum of name_bytes_; beyond it, keys are forgotten as beyond the number of keys
+  uint64_t RunningClientId() const;  // id of the client whose command runs now; 0: none
 
   const Parts parts_;                                    // the objects that the constructor got
   Readers readers_;                                      // for each key the ids of the clients that have read it
@@ -105,6 +106,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // tells these clients to drop all keys.
   std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
   size_t tracking_client_count_ = 0;        // number of clients with tracking on
+  size_t name_bytes_ = 0;                   // total size of the remembered keys' names
   size_t item_count_ = 0;                   // number of pairs of a remembered key and a reader
   size_t rounds_over_limit_ = 0;            // how many calls of EnforceTableLimit in a row found too many keys
   Random random_;                           // chooses the keys to forget

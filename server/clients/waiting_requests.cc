@@ -15,14 +15,14 @@ void Transaction::Queue(const Command& command, std::span<const Bytes> arguments
   }
   ++size_;
   if (command.Spec().flags_of == nullptr) {
-    flags_ |= command.flags;
+    fixed_flags_ |= command.flags;
   } else {
     has_variable_flags_ = true;
   }
 }
 
 uint32_t Transaction::Flags(const Services& services, const Session& session) const {
-  uint32_t flags = flags_;
+  uint32_t flags = fixed_flags_;
   if (!has_variable_flags_) return flags;
   ForEach([&](const Command& command, std::span<const Bytes> words) {
     const FlagsHook hook = command.Spec().flags_of;
@@ -42,7 +42,7 @@ Transaction::Block& Transaction::Room() {
 void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // memory kept for the next transaction
   is_open_ = has_refused_command_ = has_watched_key_changed_ = false;
-  flags_ = 0;
+  fixed_flags_ = 0;
   has_variable_flags_ = false;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
   for (Block& block : blocks_) {  // there is at most one block

@@ -16,7 +16,7 @@ void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
   const auto place = queues_.Add(session.db, key, Watcher{.list = &list, .was_expired = is_expired});
   if (!list.places.insert(place).second) return queues_.Remove(place);
   if (entry == nullptr || is_expired || !list.databases.insert(session.db).second) return;
-  lists_by_database_[session.db].insert(&list);
+  lists_for_flush_[session.db].insert(&list);
 }
 
 void WatchedKeys::Forget(Session& session) {
@@ -25,10 +25,10 @@ void WatchedKeys::Forget(Session& session) {
   std::unique_ptr<WatchList> list = std::move(session.transaction->watches);
   list->transaction = nullptr;
   for (const int db : list->databases) {
-    const auto lists = lists_by_database_.find(db);
-    if (lists == lists_by_database_.end()) continue;
+    const auto lists = lists_for_flush_.find(db);
+    if (lists == lists_for_flush_.end()) continue;
     lists->second.erase(list.get());
-    if (lists->second.empty()) lists_by_database_.erase(lists);
+    if (lists->second.empty()) lists_for_flush_.erase(lists);
   }
   if (list->places.size() <= kAtOnce) {
     Drop(*list, kAtOnce);
@@ -75,10 +75,10 @@ void WatchedKeys::OnChange(int db, Bytes key) {
 // that existed at WATCH still exists, unless a watched key of the transaction has changed before. So the keyspace need
 // not be searched.
 void WatchedKeys::OnFlush(int db) {
-  const auto lists = lists_by_database_.find(db);
-  if (lists == lists_by_database_.end()) return;
+  const auto lists = lists_for_flush_.find(db);
+  if (lists == lists_for_flush_.end()) return;
   for (const WatchList* list : lists->second) list->transaction->NoteWatchedKeyChange();
-  lists_by_database_.erase(lists);
+  lists_for_flush_.erase(lists);
 }
 
 void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {

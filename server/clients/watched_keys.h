@@ -50,7 +50,7 @@ class WatchedKeys {  // the keys that sessions WATCH; after a change, their EXEC
   Keyspace& keyspace_;         // all databases of the server
   KeyQueues<Watcher> queues_;  // for each key the sessions that watch it
   std::map<int, std::unordered_set<WatchList*>>
-      lists_by_database_;                                 // by database: WatchLists with a key that existed at WATCH
+      lists_for_flush_;  // for OnFlush, by database: WatchLists (one per session) with a key that existed at WATCH
   std::deque<std::unique_ptr<WatchList>> dropped_lists_;  // lists of unwatched keys, which FreeDroppedKeys will free
 };
 

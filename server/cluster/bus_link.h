@@ -73,7 +73,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
   // The offset of this replica when it opened this link to its primary, if the replication link was down then. nullopt:
-  // the replication link was up, or the other node is not the primary. See Cluster::CompareHistories.
+  // the replication link was up, or the other node is not the primary. See Cluster::DetectShorterHistoryOfPrimary.
   std::optional<int64_t> own_offset_without_replication;
 
  private:

@@ -250,7 +250,7 @@ void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
   if (sender != nullptr && !sender->IsMyself()) {
     UpdateEpochsAndOffset(*sender, packet.header);
-    CompareHistories(link, *sender);
+    DetectShorterHistoryOfPrimary(link, *sender);
   }
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
@@ -275,10 +275,11 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
 // Notices that the primary has restarted with an older dump: its offset is smaller than the offset of this replica. The
 // offset in a packet may also be smaller because the packet is older than the received stream. To exclude this, only
 // links count that were opened after the replication link had ended.
-void Cluster::CompareHistories(const BusLink& link, const ClusterNode& sender) {
+void Cluster::DetectShorterHistoryOfPrimary(const BusLink& link, const ClusterNode& sender) {
   const int64_t own_offset = core_.host.Offset();
   if (view_->me().primary != &sender || link.own_offset_without_replication != own_offset) return;
-  if (!core_.host.IsLinked() && sender.offset < own_offset) core_.host.HandleShorterHistoryOfPrimary();
+  if (!core_.host.IsLinked() && sender.offset != 0 && sender.offset < own_offset)
+    core_.host.HandleShorterHistoryOfPrimary();
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
@@ -428,14 +429,14 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 // primary was promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it
 // takes over the slots. It waits until the primary has said so for cluster-node-timeout, because a packet from before
 // the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over only if it was
-// linked to the primary (HasDataOfPrimary).
+// linked to the primary (CanTakeOverWithoutElection).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
   if (now_ms - primary_follows_me_since_ms_ < core_.TimeoutMs()) return;
   if (core_.host.IsInLongTask()) return;
   primary_follows_me_since_ms_ = 0;
-  if (!election_.HasDataOfPrimary()) {
+  if (!election_.CanTakeOverWithoutElection()) {
     return core_.log.Warning(
         "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
         "replica_data in INFO replication), was not linked to it lately, or another replica has more.");

@@ -103,8 +103,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void CompareHistories(const BusLink& link,  // notices that the primary, which has sent a packet, has restarted
-                        const ClusterNode& sender);
+  void DetectShorterHistoryOfPrimary(const BusLink& link,  // the primary (`sender`) may have restarted with older data
+                                     const ClusterNode& sender);
   void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set
@@ -128,8 +128,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary says that it is a replica of this node. If the primary says so
-  // for cluster-node-timeout, takes over its slots, if HasDataOfPrimary.
-  void HandlePrimaryFollowingMe();  // this node and its primary follow each other
+  // for cluster-node-timeout, takes over its slots, if CanTakeOverWithoutElection.
+  void HandlePrimaryFollowingMe();  // after cluster-node-timeout: takes over the primary's slots
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens
                             const PacketHeader& header) const;

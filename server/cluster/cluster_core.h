@@ -45,7 +45,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual int64_t Offset() const = 0;  // replication offset of this node, as elections compare it
   // Called if the history of the primary is shorter than the history of this replica, whose link is down. Until the
   // link is up, elections must prefer other replicas.
-  virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has another history than this replica
+  virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has lost data that this replica has
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now

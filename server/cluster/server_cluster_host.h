@@ -32,7 +32,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   void Promote() override;                                            // makes this server a primary
   bool HasKeysInSlot(int slot) const override;                        // whether any database has a key of this slot
   bool HasKeys() const override;                                      // whether any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;  // immediately, or after a load or slow script
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;  // deletes now, or after a load or slow script
   void DeleteAllKeys() override;  // deletes all keys; begins a new replication history
   void RunNowOrAfterLongTask(std::function<void()> task) override;     // now, or after a load or slow script
   bool IsInLongTask() const override;                                  // true: a load or a slow script runs

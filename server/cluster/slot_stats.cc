@@ -53,7 +53,7 @@ void SlotStats::StopObserving() {
   services_.data.dataset.journals.Detach(*this);
   services_.clients.pubsub.SetShardMessageListener(nullptr);
   slot_ = kNoSlot;
-  queued_commands_ = {};
+  queued_totals_ = {};
   streamed_bytes_ = 0;
 }
 
@@ -76,8 +76,8 @@ void SlotStats::RecordSlot(int slot) {
 }
 
 void SlotStats::CountQueuedCommand(const FinishedCall& call) {
-  queued_commands_.bytes += RequestBytes(call.words);
-  ++queued_commands_.count;
+  queued_totals_.bytes += RequestBytes(call.words);
+  ++queued_totals_.count;
 }
 
 // Adds the costs of a client's call to its slot. For a transaction or script, this is called for each of its commands,
@@ -89,7 +89,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
     return;
   }
   const int slot = std::exchange(slot_, kNoSlot);
-  const Queued queued = std::exchange(queued_commands_, {});
+  const QueuedTotals queued = std::exchange(queued_totals_, {});
   const uint64_t streamed = std::exchange(streamed_bytes_, 0);
   if (slot < 0) return;
   const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;

@@ -43,9 +43,9 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   static constexpr int kNoSlot = -1;     // slot_: no command of this call (transaction, script) had a key so far
   static constexpr int kManySlots = -2;  // slot_: the commands of this call have keys of several slots
 
-  struct Queued {        // sums over the commands of a transaction
-    uint64_t bytes = 0;  // bytes of these requests
-    uint64_t count = 0;  // number of these commands
+  struct QueuedTotals {  // size and number of the requests that MULTI has queued; EXEC adds them to its slot
+    uint64_t bytes = 0;  // bytes of the queued requests
+    uint64_t count = 0;  // number of the queued requests
   };
 
   Counters& CountersOf(int slot);                     // the counters of a slot; first allocates those of all slots
@@ -60,9 +60,9 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   const SlotRouter& router_;        // finds the slot of a command's keys
   bool is_on_ = false;              // cluster-slot-stats-enabled is on
   std::vector<Counters> counters_;  // the counters of each slot; empty: nothing was counted
-  // slot_, queued_commands_ and streamed_bytes_ describe the client's call that is being counted.
+  // slot_, queued_totals_ and streamed_bytes_ describe the client's call that is being counted.
   int slot_ = kNoSlot;           // the slot of the call's keys; or kNoSlot, or kManySlots
-  Queued queued_commands_;       // sums over the commands of the transaction under way
+  QueuedTotals queued_totals_;   // sums over the commands that the running EXEC has run so far
   uint64_t streamed_bytes_ = 0;  // bytes that the call has added to the stream of each replica
 };
 

@@ -59,19 +59,19 @@ constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bit
 }
 
 template <auto kMember>
-constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // a text in a member of Settings
+constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // for Text and OptionalText
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
 
 template <auto kMember>
 constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {  // a text that may be empty
-  return TextOf<kMember>(WhenEmpty::kKept, check);
+  return TextShapeOf<kMember>(WhenEmpty::kKept, check);
 }
 
 template <auto kMember>
 constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {  // a text; an empty one means "none"
-  return TextOf<kMember>(WhenEmpty::kUnset, check);
+  return TextShapeOf<kMember>(WhenEmpty::kUnset, check);
 }
 
 template <auto kMember>

@@ -146,9 +146,9 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Count returns the number of commands that Replace and AddAlone have added. operator[] returns one of these commands
-  // as a RESP request (protocol/request_text.h).
-  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands Replace has added
+  // Count returns the number of commands that are propagated instead of the running one: those that Replace and
+  // AddAlone have added. operator[] returns one of them as a RESP request (protocol/request_text.h).
+  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added
   bool IsAlone(size_t index) const { return index == alone_index_; }  // true: AddAlone has added this command
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];

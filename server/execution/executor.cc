@@ -179,7 +179,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 
 [[gnu::always_inline]] inline void Executor::EnforceLimits(Session& session) {
   if (!parts_.tracking.IsEmpty()) parts_.tracking.EnforceTableLimit();
-  if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&session);
+  if (parts_.client_memory.IsLimitReached()) parts_.client_memory.EvictClients(&session);
   if (parts_.env.settings.maxmemory != 0) parts_.eviction.FreeMemoryBeforeCommand();
 }
 
@@ -357,7 +357,7 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   // Propagates each removal of an expired key by SCAN, RANDOMKEY and similar commands separately (kApart), because the
   // removals are independent. In a transaction or a script, the removals form one group, as in Redis.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Grouping::kApart : Unit::Grouping::kTogether);
-  if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
+  if (request.session.blocked_client == nullptr) request.session.wait_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }

@@ -32,7 +32,7 @@ enum class Gate : uint8_t {  // a check before a command runs
   kBusyScript,               // a slow script
   kFollower,                 // clients in MONITOR mode and replicas may not access keys
 };
-inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
+inline constexpr size_t kGateCount = 18;  // number of gates (checks before a command runs)
 
 // How a command reaches its handler. This decides which gates (checks) apply. kClient means all connections except
 // kImport and kPrimary, also those of replicas and Sentinels. The queued commands of EXEC and the commands of a script
@@ -47,77 +47,77 @@ enum class RequestPath : uint8_t {  // how a command reaches its handler
   kScript,                          // a command called by a client's script or function
   kReplayedScript,                  // a command of a script from the primary, an import, a file or a fixture
 };
-inline constexpr size_t kRequestPaths = 8;  // number of RequestPath values
+inline constexpr size_t kRequestPathCount = 8;  // number of RequestPath values
 
 struct GateRule {                // whether one check (gate) is made for requests of one path (clients, files …)
   enum class Answer : uint8_t {  // whether a check (gate) is made
     kUndecided,                  // does not compile
-    kAsks,                       // Gates::Pass makes the check
-    kAsksItself,                 // other code than Gates makes the check, with its own error text
-    kSkips,                      // the check is not made; `why` says why
+    kHere,                       // Gates::Pass makes the check
+    kElsewhere,                  // other code than Gates makes the check, with its own error text
+    kSkipped,                    // the check is not made; `why` says why
   };
   Answer answer = Answer::kUndecided;  // whether the check is made, and by which code
-  std::string_view why = {};           // kSkips: why the check is not made
+  std::string_view why = {};           // kSkipped: why the check is not made
 };
 
 namespace gate_rules {
 
 struct Row {  // the rules of one check (gate)
   Gate gate;
-  std::array<GateRule, kRequestPaths> rules;  // one rule for each RequestPath
+  std::array<GateRule, kRequestPathCount> rules;  // one rule for each RequestPath
 };
 
 using enum GateRule::Answer;
-inline constexpr GateRule kAsk{kAsks};
-inline constexpr GateRule kOwn{kAsksItself};
-inline constexpr GateRule kAnything{kSkips, "a client may ask for anything"};
-inline constexpr GateRule kImporter{kSkips, "it is a client, and passes the gates of clients"};
-inline constexpr GateRule kQueuedOnce{kSkips, "it was asked when the command was queued"};
-inline constexpr GateRule kExecAsked{kSkips, "the gate checked EXEC, which has the flags of all queued commands"};
-inline constexpr GateRule kCallerAsked{kSkips, "the command that runs the script was asked"};
-inline constexpr GateRule kNoneSuch{kSkips, "kContent refuses the commands that could get there"};
-inline constexpr GateRule kLoggedIn{kSkips, "this server has logged in at the primary"};
-inline constexpr GateRule kAccepted{kSkips, "another server has accepted the command"};
-inline constexpr GateRule kOwnFile{kSkips, "this server, or its administrator, has accepted the file"};
-inline constexpr GateRule kBelongs{kSkips, "these keys belong here, whatever the cluster says now"};
-inline constexpr GateRule kAfterwards{kSkips, "replica-ignore-disk-write-errors decides afterwards"};
-inline constexpr GateRule kPrimaryWrites{kSkips, "the primary is the one that may write here"};
-inline constexpr GateRule kNoReplica{kSkips, "a replica loads no fixtures"};
-inline constexpr GateRule kNoMulti{kSkips, "no transaction is open on this path"};
-inline constexpr GateRule kNoScript{kSkips, "it is no command of a script"};
-inline constexpr GateRule kIsTheData{kSkips, "this is the data that is being loaded"};
-inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script runs"};
-inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
+inline constexpr GateRule kCheck{kHere};       // Gates::Pass makes the check
+inline constexpr GateRule kOther{kElsewhere};  // other code makes the check
+inline constexpr GateRule kAnything{kSkipped, "a client may ask for anything"};
+inline constexpr GateRule kImporter{kSkipped, "it is a client, and passes the gates of clients"};
+inline constexpr GateRule kQueuedOnce{kSkipped, "it was checked when the command was queued"};
+inline constexpr GateRule kByExec{kSkipped, "the gate checked EXEC, which has the flags of all queued commands"};
+inline constexpr GateRule kByCaller{kSkipped, "the gate checked the command that runs the script"};
+inline constexpr GateRule kNoneSuch{kSkipped, "kContent refuses the commands that could get there"};
+inline constexpr GateRule kLoggedIn{kSkipped, "this server has logged in at the primary"};
+inline constexpr GateRule kAccepted{kSkipped, "another server has accepted the command"};
+inline constexpr GateRule kOwnFile{kSkipped, "this server, or its administrator, has accepted the file"};
+inline constexpr GateRule kBelongs{kSkipped, "these keys belong here, whatever the cluster says now"};
+inline constexpr GateRule kAfterwards{kSkipped, "replica-ignore-disk-write-errors decides afterwards"};
+inline constexpr GateRule kPrimaryWrites{kSkipped, "the primary is the one that may write here"};
+inline constexpr GateRule kNoReplica{kSkipped, "a replica loads no fixtures"};
+inline constexpr GateRule kNoMulti{kSkipped, "no transaction is open on this path"};
+inline constexpr GateRule kNoScript{kSkipped, "it is no command of a script"};
+inline constexpr GateRule kIsTheData{kSkipped, "this is the data that is being loaded"};
+inline constexpr GateRule kNotRead{kSkipped, "the input is not read while a script runs"};
+inline constexpr GateRule kIsTheScript{kSkipped, "it is a command of that script"};
 
 // The rule of each gate (row) for each RequestPath (column). The columns are client, import, primary, file, fixture,
 // queued, script and replayed script.
-inline constexpr std::array<Row, kGates> kTable = {{
-    {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
-    {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
-    {Gate::kContent, {{kAnything, kImporter, kAsk, kAsk, kAsk, kAnything, kAnything, kAsk}}},
-    {Gate::kAuthentication, {{kAsk, kAsk, kLoggedIn, kOwnFile, kOwnFile, kQueuedOnce, kCallerAsked, kCallerAsked}}},
-    {Gate::kTransactions, {{kAsk, kAsk, kNoMulti, kNoMulti, kNoMulti, kQueuedOnce, kNoMulti, kNoMulti}}},
-    {Gate::kScripts, {{kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kOwn, kOwn}}},
-    {Gate::kPermissions, {{kAsk, kAsk, kAccepted, kOwnFile, kAsk, kOwn, kOwn, kOwn}}},
-    {Gate::kOtherNode, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kQueuedOnce, kOwn, kBelongs}}},
-    {Gate::kOtherServer, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kExecAsked, kCallerAsked, kBelongs}}},
-    {Gate::kMemory, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
-    {Gate::kDiskError, {{kAsk, kAsk, kAfterwards, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
-    {Gate::kReplicas, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},
-    {Gate::kReadOnlyReplica, {{kAsk, kAsk, kPrimaryWrites, kOwnFile, kNoReplica, kExecAsked, kOwn, kAccepted}}},
-    {Gate::kSubscribedMode, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
-    {Gate::kStale, {{kAsk, kAsk, kAccepted, kOwnFile, kNoReplica, kExecAsked, kOwn, kAccepted}}},
-    {Gate::kLoading, {{kAsk, kAsk, kIsTheData, kIsTheData, kIsTheData, kExecAsked, kCallerAsked, kCallerAsked}}},
-    {Gate::kBusyScript, {{kAsk, kAsk, kNotRead, kNotRead, kNotRead, kExecAsked, kIsTheScript, kIsTheScript}}},
-    {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
+inline constexpr std::array<Row, kGateCount> kTable = {{
+    {Gate::kArity, {{kCheck, kCheck, kCheck, kCheck, kCheck, kQueuedOnce, kOther, kOther}}},
+    {Gate::kProtected, {{kCheck, kCheck, kCheck, kNoneSuch, kNoneSuch, kQueuedOnce, kCheck, kCheck}}},
+    {Gate::kContent, {{kAnything, kImporter, kCheck, kCheck, kCheck, kAnything, kAnything, kCheck}}},
+    {Gate::kAuthentication, {{kCheck, kCheck, kLoggedIn, kOwnFile, kOwnFile, kQueuedOnce, kByCaller, kByCaller}}},
+    {Gate::kTransactions, {{kCheck, kCheck, kNoMulti, kNoMulti, kNoMulti, kQueuedOnce, kNoMulti, kNoMulti}}},
+    {Gate::kScripts, {{kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kOther, kOther}}},
+    {Gate::kPermissions, {{kCheck, kCheck, kAccepted, kOwnFile, kCheck, kOther, kOther, kOther}}},
+    {Gate::kOtherNode, {{kCheck, kCheck, kBelongs, kBelongs, kBelongs, kQueuedOnce, kOther, kBelongs}}},
+    {Gate::kOtherServer, {{kCheck, kCheck, kBelongs, kBelongs, kBelongs, kByExec, kByCaller, kBelongs}}},
+    {Gate::kMemory, {{kCheck, kCheck, kAccepted, kOwnFile, kOwnFile, kByExec, kOther, kAccepted}}},
+    {Gate::kDiskError, {{kCheck, kCheck, kAfterwards, kOwnFile, kOwnFile, kByExec, kOther, kAccepted}}},
+    {Gate::kReplicas, {{kCheck, kCheck, kAccepted, kOwnFile, kOwnFile, kByExec, kOther, kAccepted}}},
+    {Gate::kReadOnlyReplica, {{kCheck, kCheck, kPrimaryWrites, kOwnFile, kNoReplica, kByExec, kOther, kAccepted}}},
+    {Gate::kSubscribedMode, {{kCheck, kCheck, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kByCaller, kByCaller}}},
+    {Gate::kStale, {{kCheck, kCheck, kAccepted, kOwnFile, kNoReplica, kByExec, kOther, kAccepted}}},
+    {Gate::kLoading, {{kCheck, kCheck, kIsTheData, kIsTheData, kIsTheData, kByExec, kByCaller, kByCaller}}},
+    {Gate::kBusyScript, {{kCheck, kCheck, kNotRead, kNotRead, kNotRead, kByExec, kIsTheScript, kIsTheScript}}},
+    {Gate::kFollower, {{kCheck, kCheck, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kByCaller, kByCaller}}},
 }};
 
 constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
-  return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
+  return rule.answer != kUndecided && (rule.answer == kSkipped) == !rule.why.empty();
 }
 // Returns whether kTable has a rule for each gate and each RequestPath, and a reason for each check that is not made.
 constexpr bool IsComplete() {  // true: each check (gate) has a rule for each kind of request (path)
-  for (size_t gate = 0; gate < kGates; ++gate) {
+  for (size_t gate = 0; gate < kGateCount; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
     for (const GateRule& rule : kTable[gate].rules)
       if (!IsDecided(rule)) return false;
@@ -125,8 +125,8 @@ constexpr bool IsComplete() {  // true: each check (gate) has a rule for each ki
   return true;
 }
 static_assert(IsComplete(), "a gate or a path lacks a rule, or a skipped gate its reason");
-static_assert(static_cast<size_t>(Gate::kFollower) + 1 == kGates);
-static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestPaths);
+static_assert(static_cast<size_t>(Gate::kFollower) + 1 == kGateCount);
+static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestPathCount);
 
 }  // namespace gate_rules
 
@@ -136,7 +136,7 @@ constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether and 
 // Returns true if requests that arrive this way (from a client, a script, the primary, a file …) must pass this gate,
 // whether Gates::Pass or other code checks it.
 constexpr bool Applies(Gate gate, RequestPath path) {  // false: such requests skip this gate
-  return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
+  return RuleOf(gate, path).answer != GateRule::Answer::kSkipped;
 }
 
 }  // namespace respite

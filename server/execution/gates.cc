@@ -261,7 +261,7 @@ bool Gates::LacksReplicas() const {
 
 template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
 [[gnu::always_inline]] inline void Gates::CheckGate(const Request& request) const {
-  if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
+  if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kHere) (this->*kMember)(request);
 }
 
 // Checks, in order, the gates that apply on kPath. The compiler inlines all checks.

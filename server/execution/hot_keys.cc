@@ -50,23 +50,23 @@ void HotKeys::Start(Options options) {
   results_.started_wall_ms = parts_.env.clock.WallMs();
   started_ms_ = parts_.env.clock.MonotonicMs();
   getrusage(RUSAGE_SELF, &usage_at_start_);
-  has_results_ = active_ = true;
+  has_results_ = is_active_ = true;
   parts_.observers.Attach(*this);
 }
 
 void HotKeys::Stop() {
   NoteTimes();
-  active_ = false;
+  is_active_ = false;
   parts_.observers.Detach(*this);
 }
 
 bool HotKeys::IsActive() {
   const int64_t limit_ms = results_.options.duration_ms;
-  if (active_ && limit_ms != 0 && parts_.env.clock.MonotonicMs() - started_ms_ >= limit_ms) {
+  if (is_active_ && limit_ms != 0 && parts_.env.clock.MonotonicMs() - started_ms_ >= limit_ms) {
     Stop();
     results_.duration_ms = limit_ms;
   }
-  return active_;
+  return is_active_;
 }
 
 const HotKeys::Results& HotKeys::results() {

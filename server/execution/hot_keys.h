@@ -93,7 +93,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
 
   const Parts parts_;           // the objects that the constructor got
   bool has_results_ = false;    // a HOTKEYS session began since the last Reset, so results_ is valid
-  bool active_ = false;         // a HOTKEYS session is active: commands are counted
+  bool is_active_ = false;      // a HOTKEYS session is active: commands are counted
   int64_t started_ms_ = 0;      // clock time (monotonic) of the start
   rusage usage_at_start_ = {};  // CPU time of the process when the session began
   Results results_;             // results of the current or latest session; valid if has_results_

@@ -145,14 +145,14 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 
 // Counts the large arguments of the batch as memory of the client (maxmemory-clients). A large argument may arrive in
 // one read, and then the client's memory was not measured since it arrived.
-void Pump::MeasureLargeArguments(Session& session) {
+void Pump::MeasureBatchBlobs(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();
   parts_.client_memory.Remeasure(session, bytes);
 }
 
 Pump::Outcome Pump::RunGroup(Session& session) {
-  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureLargeArguments(session);
+  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureBatchBlobs(session);
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);

@@ -56,16 +56,16 @@ class Pump {  // runs the requests that a session has sent
   // count, because this request always runs.
   static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
 
-  Outcome RunWithinShare(Session& session);      // runs requests until the input or this session's time is used up
-  Outcome RunGroups(Session& session);           // parses and runs requests in groups, to prefetch their data
-  Outcome RunGroup(Session& session);            // runs the requests of batch_
-  void MeasureLargeArguments(Session& session);  // counts large arguments as client memory
+  Outcome RunWithinShare(Session& session);  // runs requests until the input or this session's time is used up
+  Outcome RunGroups(Session& session);       // parses and runs requests in groups, to prefetch their data
+  Outcome RunGroup(Session& session);        // runs the requests of batch_
+  void MeasureBatchBlobs(Session& session);  // counts the large arguments of batch_ as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
   // Counts the requests before index `next` of the batch as applied. Called only for the session in which a replica
   // receives its primary's stream. After a disconnection, the primary sends the other requests again. Not applied are
   // the requests of an open transaction, a blocked or paused request, and a request whose failure closes the link.
-  void NoteApplied(Session& session, size_t next);  // replica: requests of batch_ before `next` are applied
+  void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "base/str_cat.h"
+#include "scripting/lib_support.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
@@ -122,8 +123,26 @@ void ScriptRunner::End() {
   parts_.clients.QueueUnblocked(client);
 }
 
+namespace {
+
+// While a late script lets other clients be served, another server of this thread may run a script inside it, which may
+// become late, too. So the native stack grows with each of them.
+thread_local int late_scripts_of_thread = 0;  // number of late scripts that now let others be served
+
+// Returns whether one more script may begin inside late scripts. The script, and what is served inside it, need up to
+// half of this much stack.
+bool HasStackForScript() {
+  constexpr uintptr_t kStackOfScript = uintptr_t{1} << 20;
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor() + kStackOfScript;
+}
+
+}  // namespace
+
 void ScriptRunner::Run(Call& call, const Request& request) {
   ThrowIfScriptRuns();
+  if (late_scripts_of_thread > 0 && !HasStackForScript()) {
+    throw refusals::Busy(PhaseOf(request.kind), TraitsWithProductNames(parts_.env.settings));
+  }
   if (!call.unit.IsReplaying()) {
     if (parts_.gates.IsStale() && (request.flags & kScriptAllowStale) == 0) throw Refusal{refusals::kPrimaryDown};
     if ((request.flags & kScriptUndeclared) == 0) CheckDeclaredFlags(request);
@@ -334,10 +353,12 @@ bool ScriptRunner::PollStopRequest() noexcept {
 void ScriptRunner::ServeOthers() {
   if (!parts_.env.host) return;
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
+  ++late_scripts_of_thread;
   if (!parts_.env.host->ServeDuringLongTask()) {
     current_->is_killed = true;
     current_->call->unit.DropRecordedCommands();
   }
+  --late_scripts_of_thread;
   parts_.executor.RestoreExecution(saved);
   parts_.executor.AdvanceUnitWallTime();
 }

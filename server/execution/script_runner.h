@@ -108,7 +108,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     std::optional<int> slot{};            // in a cluster: slot of the script's first key; nullopt: no key so far
   };
 
-  void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
+  void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // sets current_, the running script
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
   bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to check `gate`

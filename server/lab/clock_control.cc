@@ -125,7 +125,7 @@ void ClockControl::PostJumpTo(uint64_t client, int64_t wall_ms) {
 }
 
 void ClockControl::PostJumpToNextEvent(uint64_t client) {
-  Post(client, [this] { return JumpResult{.met = JumpToNextEvent()}; });
+  Post(client, [this] { return JumpResult{.reached_event = JumpToNextEvent()}; });
 }
 
 void ClockControl::Post(uint64_t client, std::function<JumpResult()> jump) {

@@ -104,7 +104,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration
   struct JumpResult {                                 // how a jump of the clock has ended
     bool is_too_far = false;                          // the clock did not jump, because its limits would be exceeded
-    std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
+    std::optional<Due> reached_event = {};            // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // true: the jump keeps within kMaxWallMs and kMaxMonotonicMs
   // JumpNow and JumpNowTo jump immediately. Requires: no command runs, and the caller runs in a turn of the event loop
@@ -130,9 +130,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   // MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none within the limits
-  std::optional<Due> JumpToNextEvent();           // jumps to the next due event, and returns the event
+  std::optional<Due> JumpToNextEvent();           // jumps to the next due event; returns it; nullopt: none
   void Post(uint64_t client, std::function<JumpResult()> jump);
-  bool EveryClientWaits() const;  // clients exist; each is blocked, subscribed, held by a fault, closing, or a replica
+  bool EveryClientWaits() const;  // each client (at least one) is blocked, subscribed, held by a fault, closing …
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;                            // other parts of the server that this class uses

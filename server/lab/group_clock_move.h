@@ -18,7 +18,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible
   // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
   // is no such event, if the clocks cannot reach it, and for moves of other kinds.
-  const std::optional<ClockControl::Due>& met() const { return met_; }
+  const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }
   // Must be called once for each clock that the constructor got. Requires: IsPossible, and the requirements of
   // ClockControl::JumpNow.
   void Do(ClockControl& clock) const;  // moves one of the clocks
@@ -28,7 +28,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the Unix time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: how much time passes on all clocks
   bool is_possible_ = true;  // the move keeps within the limits of all clocks, or is kNext
-  std::optional<ClockControl::Due> met_;
+  std::optional<ClockControl::Due> reached_event_;
 };
 
 }  // namespace respite

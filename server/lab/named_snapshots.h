@@ -48,13 +48,14 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     size_t keys;            // number of keys
     size_t kept_key_count;  // number of keys whose old state is stored, because they have changed since
   };
-  // Returns all snapshots except lost ones, ordered by name. Cost: O(values that the snapshots store).
+  // Returns all snapshots except lost ones, ordered by name. A snapshot is lost when a full synchronization or a loaded
+  // file replaces all data. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
   // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
-  // snapshots that are lost because all data was replaced since. Cost: O(databases + users + directives + scripts).
+  // lost snapshots. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots
@@ -66,12 +67,12 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Requires: there is such a snapshot, and its scripts are cached (CacheScripts).
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
-  // lost, because all data was replaced since. Requires: the snapshots exist.
+  // lost. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the current data
 
-  // Copies the data and the functions of a snapshot to an empty server. Returns nullopt, or why that server cannot load
-  // the functions. Throws a Refusal if the snapshot is lost, because all data was replaced since. Requires: there is
-  // such a snapshot.
+  // Copies the data and the functions of a snapshot to an empty server, but not its scripts, users and directives.
+  // Returns nullopt, or why that server cannot load the functions; the data is copied even then. Throws a Refusal if
+  // the snapshot is lost. Requires: there is such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
                                     FunctionLibraries& functions) const;
 
@@ -114,11 +115,11 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
   // Loads the libraries, but does not install them: see ReplaceFunctions. Returns nullopt if the present libraries have
   // these source texts. Throws a Refusal if a library cannot be loaded.
-  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the current libraries have these source texts
+  std::optional<FunctionLibraries::Contents> LoadFunctions(  // nullopt: the current libraries have these source texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;
-  void DropLost();  // deletes the snapshots that are lost because all data was replaced
+  void DropLost();  // deletes the lost snapshots: a full sync or a loaded file has replaced all data
 
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots

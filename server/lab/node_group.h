@@ -34,9 +34,9 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     int slot = 0;                                        // the slot to move, for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
-  struct Outcome {                              // how an operation (Task) has ended
-    std::optional<std::string> error = {};      // error text; nullopt: the Task has succeeded
-    std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
+  struct Outcome {                                        // how an operation (Task) has ended
+    std::optional<std::string> error = {};                // error text; nullopt: the Task has succeeded
+    std::optional<ClockControl::Due> reached_event = {};  // for kClock with NEXT: the event to which the clocks jumped
   };
   using Sides = std::vector<std::vector<size_t>>;
 

@@ -84,7 +84,7 @@ void Migrations::Channel::OnReceived(Bytes bytes) {
   if (migration->arguments.protocol.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
     return owner_.HandleLostLink(*this);
   }
-  if (migration->arguments.protocol.IsOver()) owner_.HandleAllAnswers(*this);
+  if (migration->arguments.protocol.IsOver()) owner_.HandleLastAnswer(*this);
 }
 
 void DeleteMovedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys) {
@@ -180,7 +180,7 @@ void Migrations::ScheduleCheck(Migration& migration) const {
   if (migration.unsent != 0) migration.due_ms = std::min(migration.due_ms, NowMs() + kLookMs);
 }
 
-void Migrations::HandleAllAnswers(Channel& channel) {
+void Migrations::HandleLastAnswer(Channel& channel) {
   Migration& migration = *channel.migration;
   channel.selected_db = migration.arguments.protocol.SelectedDb();
   channel.idle_since_ms = NowMs();

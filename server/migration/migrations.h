@@ -84,7 +84,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Attempt(Migration& migration);                     // begins the transfer over a kept link or a new one
   void Connect(Migration& migration);                     // begins the transfer over a new link
   void Transfer(Channel& channel, Migration& migration);  // sends all requests of the transfer over this link
-  void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
+  void HandleLastAnswer(Channel& channel);  // the last answer has come: ends the transfer, keeps the link for reuse
   void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried again
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next

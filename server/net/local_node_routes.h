@@ -17,7 +17,7 @@ class LocalNodeRoutes {  // finds where a node of this process really listens, b
   // only the announced text.
   explicit LocalNodeRoutes(const std::string& announced);
 
-  void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens at address:port
+  void Add(int port, const std::string& address) { addresses_[port] = address; }  // where a node listens
   // Returns the target to connect to. If `target` is a node of this process, replaces the host by the address at which
   // the node listens, and leaves the local address (source) to the system. Otherwise returns `target` unchanged.
   Link::Target RouteFor(Link::Target target) const;  // where to connect: a local node's real address, or `target`

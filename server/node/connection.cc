@@ -166,7 +166,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
   }
   const bool is_held =
       session_->SendableBytes() != session_->out.Size();  // TEST FAULT holds output back, perhaps for ever
-  if (!ended || is_held || session_->out.IsEmpty()) return CloseGradually();
+  if (!ended || is_held || session_->out.IsEmpty()) return UnsubscribeThenClose();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
   server.clients.registry.QueueFlush(*session_);
@@ -175,14 +175,14 @@ void Connection::HandleDisconnect(Transfer::State state) {
 // Removes the client's subscriptions, then closes the connection. Unsubscribing from a hundred thousand channels takes
 // several turns of the event loop, during which other clients still see this client. Closes a blocked client
 // immediately.
-void Connection::CloseGradually() {
+void Connection::UnsubscribeThenClose() {
   const Services& server = host_->services();
-  if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
+  if (session_->IsBlocked() || server.clients.cleanup.CleanUpSome(*session_))
     return server.clients.registry.Close(*session_);
-  is_closing_gradually_ = true;
+  is_unsubscribing_to_close_ = true;
   Want({});
   host_->Post([self = shared_from_this()] {
-    if (self->self_ != nullptr) self->CloseGradually();
+    if (self->self_ != nullptr) self->UnsubscribeThenClose();
   });
 }
 
@@ -213,12 +213,12 @@ void Connection::ResumeInNextTurn() {
 }
 
 void Connection::Resume() {
-  if (!session_->closing && !is_closing_gradually_) RunPump();
+  if (!session_->closing && !is_unsubscribing_to_close_) RunPump();
 }
 
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
-  if (is_closing_gradually_) return session_->out.Consume(session_->out.Size());
+  if (is_unsubscribing_to_close_) return session_->out.Consume(session_->out.Size());
   if (host_->services().env.phase.PausesInputOf(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
@@ -226,7 +226,7 @@ void Connection::Flush(size_t most_bytes) {
   while (session_->out.Size() > end) {
     if (!WriteSome(session_->out.Size() - end)) break;
   }
-  if (session_->closing || is_closing_gradually_) return;
+  if (session_->closing || is_unsubscribing_to_close_) return;
   if (!session_->HasSentAll()) {
     int64_t now_ms = host_->services().env.clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
@@ -243,7 +243,7 @@ bool Connection::WriteSome(size_t most_bytes) {
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());
-    CloseGradually();
+    UnsubscribeThenClose();
     return false;
   }
   session_->NoteSent(sent.bytes);

@@ -66,7 +66,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void ReceiveInNextTurn();                        // calls Receive in the next turn; other clients run first
   void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
   void HandleDisconnect(Transfer::State state);    // kEnded: closes the client after its replies; kFailed: closes it
-  void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
+  void UnsubscribeThenClose();                     // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
@@ -87,9 +87,10 @@ class Connection final : public Transport,  // the socket of one client, and its
   SocketPoller::Interest wanted_;           // events that the connection waits for
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;             // true: Receive will be called in the next turn
-  bool is_closing_gradually_ = false;  // true: CloseGradually has begun; no request runs and no output is sent any more
-  bool sends_much_ = true;             // true: the last read got at least 32 KB, or there was none yet
-  std::shared_ptr<Connection> self_;   // keeps this object alive from Start to Close
+  bool is_unsubscribing_to_close_ =
+      false;                          // true: UnsubscribeThenClose has begun; no request runs, and output is dropped
+  bool sends_much_ = true;            // true: the last read got at least 32 KB, or there was none yet
+  std::shared_ptr<Connection> self_;  // keeps this object alive from Start to Close
 };
 
 }  // namespace respite

@@ -77,7 +77,7 @@ void Housekeeping::EndTurn() {
   if (!WriteAof()) return;
   services_.replication.EndTurn();
   Send();
-  if (services_.clients.memory.IsOver()) services_.clients.memory.EvictClients(nullptr);
+  if (services_.clients.memory.IsLimitReached()) services_.clients.memory.EvictClients(nullptr);
   ContinueInNextTurn();
   services_.execution.script_cache.CollectGarbage();
   services_.execution.function_libraries.CollectGarbage();

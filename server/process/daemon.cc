@@ -40,7 +40,7 @@ Daemon Daemon::Start() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return daemon;
   Descriptor parents(ends[0]);
-  daemon.waiting_parent_ = Descriptor(ends[1]);
+  daemon.parent_pipe_ = Descriptor(ends[1]);
   pid_t child = fork();
   if (child > 0) {
     daemon.Release();  // closes the parent's copy of the child's end

@@ -16,11 +16,11 @@ class Daemon {  // a process in the background, whose parent waits until the pro
   // the process has no other threads.
   static Daemon Start();  // forks and returns in the child; after a failure returns in the old process
 
-  Daemon() = default;                                 // a process in the foreground; Release does nothing
-  void Release() { waiting_parent_ = Descriptor(); }  // lets the parent process exit with 0
+  Daemon() = default;                              // a process in the foreground; Release does nothing
+  void Release() { parent_pipe_ = Descriptor(); }  // lets the parent process exit with 0
 
  private:
-  Descriptor waiting_parent_;  // end of a pipe: when it is closed, the waiting parent exits
+  Descriptor parent_pipe_;  // end of a pipe: when it is closed, the waiting parent exits
 };
 
 }  // namespace respite

@@ -213,10 +213,10 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   return pid;
 }
 
-void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept {
+void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor report_pipe, int output, pid_t parent) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kFailedCode);
-  CloseInherited(reports.Get(), output);
+  CloseInherited(report_pipe.Get(), output);
   setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNiceness);
   prepare_(work);
   PipeReporter reporter(real_clock_, log_, work, kReportDescriptor, output < 0 ? -1 : kOutputDescriptor);
@@ -228,7 +228,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
 void ForkedChildren::ReadReports() {
   // Reads whole reports. A report is shorter than PIPE_BUF, so the child has written it atomically.
   ChildProgress report;
-  while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
+  while (read(child_->report_pipe.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;
   }
 }
@@ -252,7 +252,7 @@ std::optional<ChildEnd> ForkedChildren::Reap(int options) {
   end.work = child_->work;
   end.pid = child_->pid;
   end.elapsed_ms = (real_clock_.NowUs() - child_->started_us) / 1000;
-  end.last = child_->progress;
+  end.last_progress = child_->progress;
   child_.reset();
   return end;
 }

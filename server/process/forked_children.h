@@ -48,11 +48,11 @@ class ForkedChildren final : public Forker {  // runs BGSAVE, BGREWRITEAOF … i
     ChildWork work;
     pid_t pid;
     int64_t started_us;           // when the child was forked (real time)
-    Descriptor reports;           // pipe from which the child's progress is read
+    Descriptor report_pipe;       // pipe from which the child's progress is read
     ChildProgress progress = {};  // the child's latest report
   };
 
-  [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
+  [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor report_pipe, int output, pid_t parent) noexcept;
   void ReadReports();  // updates the progress of child_
   std::optional<ChildEnd> Reap(int options);
 

@@ -90,7 +90,7 @@ class NodeServer {  // one Redis server of this process
   // unless Build already does.
   Step Open();  // second step of the start: loads the users, and listens
 
-  // --- For nodes of a cluster in this process
+  // --- For the start of a cluster whose nodes are all servers of this process
 
   // Reserves the port of the cluster bus: any free port with `port auto`, otherwise the port that the directives name.
   // Requires: Open was called.

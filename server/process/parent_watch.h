@@ -1,9 +1,11 @@
 // ParentWatch (`exit-with-parent`): watches the process that started this one, so that this process ends with it.
 //
-// ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. If the
-// parent has already ended, another process (init, or a subreaper) has adopted this one. A process has its parent's
-// session or leads its own, so ParentWatch recognises an adopting process by another session. It mistakes the adopting
-// process for the parent if both have the same session, or if this process leads its own.
+// ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked.
+//
+// If the parent ended before Find, another process (init, or a subreaper) has adopted this one, and getppid names that
+// process. Find notices this by the session: a process has its parent's session, unless it leads its own. So a parent
+// with a different session has only adopted this process (kGone). Find cannot notice an adoption if both processes have
+// the same session, or if this process leads a session. Then ParentWatch watches the process that has adopted this one.
 #pragma once
 
 #include <sys/types.h>

@@ -288,7 +288,7 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
 }
 
 // Writes the pidfile and the port file. Called after the listeners are open, so that a second server whose port is
-// taken does not overwrite the files of the first. With several nodes, HandleServersConnected writes the port file
+// taken does not overwrite the files of the first. With several nodes, ContinueAfterConnecting writes the port file
 // later, because one node does not show a client that all of them serve.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
@@ -362,12 +362,12 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
     return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
   RunOnMainThread([this, mode = node.config().mode()] {
-    if (--awaited_server_count_ == 0) HandleServersConnected(mode);
+    if (--awaited_server_count_ == 0) ContinueAfterConnecting(mode);
   });
 }
 
 // Connects Sentinels last, because a Sentinel keeps the first information about a server for seconds.
-void ServerProcess::HandleServersConnected(ServerMode mode) {
+void ServerProcess::ContinueAfterConnecting(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
   has_failed_ = true;

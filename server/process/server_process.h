@@ -64,7 +64,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void HandleServerKilled(HostedServer&) override {  // the killed server does not count as running
     --running_server_count_;
   }
-  void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as running
+  void HandleServerReviving(HostedServer&) override { ++running_server_count_; }  // the server counts as running
   void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
   void HandleRestartFailure(HostedServer& hosted) override;  // frees the server; if that was the last, ends the process
 
@@ -95,15 +95,15 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Called on the main thread when a server has loaded, failed or stopped. A failed server ends the process.
   void HandleLoadOutcome(const NodeServer& node, Step outcome);  // after the last server: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
-  // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
+  // ContinueAfterConnecting is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
   void ConnectServers(ServerMode mode);  // connects the servers of this mode to each other, without waiting
   // Called when the servers of `mode` are connected to each other, or have not managed it within a second. If these
   // were data servers and there are Sentinels, connects the Sentinels. Otherwise the start is complete: writes the port
   // file and reports readiness. If the port file cannot be written, ends the process.
-  void HandleServersConnected(ServerMode mode);  // connects Sentinels, if they are next; otherwise reports readiness
+  void ContinueAfterConnecting(ServerMode mode);  // connects the Sentinels next, or reports readiness
   // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
-  // After the last server, calls HandleServersConnected.
+  // After the last server, calls ContinueAfterConnecting.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe

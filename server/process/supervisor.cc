@@ -32,7 +32,7 @@ void Supervisor::BeginUpstartSupervision() {
   log_.Notice("supervised by upstart, will stop to signal readiness.");
   raise(SIGSTOP);
   unsetenv("UPSTART_JOB");
-  active_ = Supervision::kUpstart;
+  supervision_ = Supervision::kUpstart;
 }
 
 // Tells systemd that the server is loading, and begins to report to it. The log texts avoid the word "error", because
@@ -48,20 +48,20 @@ void Supervisor::BeginSystemdSupervision() {
     log_.Warning("systemd supervision requested, but nobody listens on NOTIFY_SOCKET!");
     return;
   }
-  active_ = Supervision::kSystemd;
+  supervision_ = Supervision::kSystemd;
   log_.Notice(
       "Supervised by systemd. Please make sure you set appropriate values for TimeoutStartSec and TimeoutStopSec in "
       "your service unit.");
 }
 
 void Supervisor::ReportReady() const {
-  if (active_ != Supervision::kSystemd) return;
+  if (supervision_ != Supervision::kSystemd) return;
   Notify("STATUS=Ready to accept connections\n");
   Notify("READY=1\n");
 }
 
 void Supervisor::ReportStopping(const std::string& status) const {
-  if (active_ == Supervision::kSystemd) Notify(status.empty() ? "STOPPING=1\n" : "STATUS=" + status + "\n");
+  if (supervision_ == Supervision::kSystemd) Notify(status.empty() ? "STOPPING=1\n" : "STATUS=" + status + "\n");
 }
 
 bool Supervisor::Notify(std::string_view state) const {

@@ -18,7 +18,7 @@ class Supervisor {  // reports the state of the server to systemd or upstart
 
   // Returns whether systemd or upstart manages this process. If so, the server stays in the foreground even with
   // `daemonize yes`.
-  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // true: systemd or upstart manages this process
+  bool HasSupervisor() const { return supervision_ != Supervision::kNone; }  // systemd or upstart manages this process
 
   void ReportReady() const;  // reports to systemd that the server is ready to serve
   // Reports to systemd that the server is stopping. If `status` is not empty, instead reports this text, which says
@@ -31,8 +31,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   void BeginUpstartSupervision();             // stops this process until upstart continues it
 
   Logger& log_;
-  Supervision active_ = Supervision::kNone;  // the supervisor that was found: systemd, upstart or none
-  std::string socket_;                       // systemd's notification socket: "/path" or "@abstract"
+  Supervision supervision_ = Supervision::kNone;  // the supervisor that was found: systemd, upstart or none
+  std::string socket_;                            // systemd's notification socket: "/path" or "@abstract"
 };
 
 }  // namespace respite

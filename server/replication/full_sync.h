@@ -78,7 +78,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
     bool is_for_redis_70 = false;     // true: RDB format of Redis 7.0, as a replica is, or may be, older than 7.2
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
-  bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark
+  bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark; false: failed
                      const std::string& mark, Contents contents) const;
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC (not after SYNC); sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them

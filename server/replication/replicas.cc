@@ -180,7 +180,7 @@ size_t Replicas::BufferBytes() const { return parts_.stream.HasBacklog() ? parts
 
 size_t Replicas::OutputBytesOutsideBacklog() const {
   size_t bytes = 0;
-  for (const Session* session : all_) bytes += session->out.BlockBytes() + session->out.QueueBytes();
+  for (const Session* session : all_) bytes += session->out.BlockBytes() + session->out.SegmentListBytes();
   return bytes;
 }
 

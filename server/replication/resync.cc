@@ -166,7 +166,7 @@ void Resync::DropOldHistory() {
   // Makes WAIT count no replicas for earlier writes of the clients, because these writes belong to the history that
   // ends here.
   services.clients.registry.ForEach(
-      [](Session& session) { session.history_offset = std::numeric_limits<int64_t>::max(); });
+      [](Session& session) { session.wait_offset = std::numeric_limits<int64_t>::max(); });
   services.data.dataset.history.data = History::Data::kNone;
   parts_.stream.End();
 }

@@ -56,7 +56,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
   Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot whose size is known (`$<bytes>`)
   Status TakeMarked(Bytes& bytes);       // handles bytes of a snapshot of unknown size, which ends with the mark
-  bool Write(Bytes bytes);               // passes snapshot bytes to the target
+  bool Write(Bytes bytes);               // passes snapshot bytes to the target; false: failed
   Status Finish();                       // tells the target that the snapshot is complete
   Status Fail(const std::string& text);  // logs the error, keeps it in failure_, returns kFailed
 

@@ -34,14 +34,15 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
-  const int64_t least_ms = core_.periods().min_link_age;
+  const int64_t least_ms = core_.periods().min_link_age_ms;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
-  if (link.HasCommandConnection() && now_ms - link.commands_connect_ms > least_ms && link.ping_waits_since_ms != 0 &&
-      now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_ping_answer_ms > half_ms) {
+  if (link.HasCommandConnection() && now_ms - link.command_connection_began_ms > least_ms &&
+      link.ping_waits_since_ms != 0 && now_ms - link.ping_waits_since_ms > half_ms &&
+      now_ms - link.last_ping_answer_ms > half_ms) {
     link.CloseCommandConnection();
   }
-  if (link.HasHelloConnection() && now_ms - link.hello_connect_ms > least_ms &&
-      now_ms - link.hello_heard_ms > core_.periods().publish * kHelloPeriods) {
+  if (link.HasHelloConnection() && now_ms - link.hello_connection_began_ms > least_ms &&
+      now_ms - link.hello_heard_ms > core_.periods().publish_period_ms * kHelloPeriods) {
     link.CloseHelloConnection();
   }
 }
@@ -61,7 +62,7 @@ bool DownWatch::IsSilent(const Instance& instance) const {
 // than down-after-milliseconds plus kRoleInfoPeriods INFO periods. Second case: it has rebooted, so it may have lost
 // its data, and no PONG has arrived for master-reboot-down-after-period since then (if this is not 0).
 bool DownWatch::CountsAsDownAnyway(const Primary& primary) const {
-  const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
+  const int64_t patience_ms = primary.down_after_ms + core_.periods().info_period_ms * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
     return true;
   return primary.has_rebooted && core_.NowMs() - primary.rebooted_ms > primary.reboot_down_after_ms;
@@ -85,12 +86,12 @@ void DownWatch::CheckObjectivelyDown(Primary& primary) {
 void DownWatch::AskOtherSentinels(Primary& primary, AskTiming timing) {
   for (const auto& [id, sentinel] : primary.sentinels) {
     const int64_t elapsed_ms = core_.NowMs() - sentinel->last_opinion_ms;
-    if (elapsed_ms > core_.periods().ask * kOpinionPeriods) {
+    if (elapsed_ms > core_.periods().ask_period_ms * kOpinionPeriods) {
       sentinel->says_primary_is_down = false;
       sentinel->voted_for.clear();
     }
     if (!primary.is_down || sentinel->link->IsDisconnected()) continue;
-    if (timing == AskTiming::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
+    if (timing == AskTiming::kNow || elapsed_ms >= core_.periods().ask_period_ms) RequestOpinion(primary, *sentinel);
   }
 }
 
@@ -98,7 +99,7 @@ void DownWatch::RequestOpinion(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
   // A vote is requested for the epoch of this failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
-  sentinel.link->commands->Send(
+  sentinel.link->command_connection->Send(
       sentinel,
       {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.state.HostToAnnounce(primary.address),
        std::to_string(primary.address.port), std::to_string(epoch), wants_vote ? Bytes(core_.state.id) : Bytes("*")},

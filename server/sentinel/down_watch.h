@@ -20,8 +20,8 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down (odown): a quorum agrees
 
   // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
-  // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers older than five such periods are
-  // forgotten.
+  // answer is at least SentinelPeriods::ask_period_ms old. kNow: all that are connected. Answers older than five such
+  // periods are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is sdown: asks if others agree
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel

@@ -116,7 +116,7 @@ void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, co
 
 std::string HelloProtocol::OwnIp(const Instance& instance) const {
   const std::string& announced = core_.state.options.announce_ip;
-  return announced.empty() ? instance.link->commands->LocalIp() : announced;
+  return announced.empty() ? instance.link->command_connection->LocalIp() : announced;
 }
 
 void HelloProtocol::Send(Instance& instance) {
@@ -129,14 +129,14 @@ void HelloProtocol::Send(Instance& instance) {
   const int port = state.options.announce_port != 0 ? state.options.announce_port : core_.host.Port();
   const std::string message = StrCat(ip, ",", port, ",", state.id, ",", state.current_epoch, ",", primary.name, ",",
                                      core_.state.HostToAnnounce(address), ",", address.port, ",", primary.config_epoch);
-  instance.link->commands->Send(instance, {CommandOf(instance, "PUBLISH"), kChannel, message},
-                                [this, &instance](const ReplyTree& reply) {
-                                  if (!reply.IsError()) instance.last_publish_ms = core_.NowMs();
-                                });
+  instance.link->command_connection->Send(instance, {CommandOf(instance, "PUBLISH"), kChannel, message},
+                                          [this, &instance](const ReplyTree& reply) {
+                                            if (!reply.IsError()) instance.last_publish_ms = core_.NowMs();
+                                          });
 }
 
 void HelloProtocol::PublishHellosSoon(Primary& primary) const {
-  const int64_t due_ms = core_.NowMs() - core_.periods().publish - 1;
+  const int64_t due_ms = core_.NowMs() - core_.periods().publish_period_ms - 1;
   primary.last_publish_ms = due_ms;
   for (const auto& [name, replica] : primary.replicas) replica->last_publish_ms = due_ms;
   for (const auto& [id, sentinel] : primary.sentinels) sentinel->last_publish_ms = due_ms;

@@ -146,7 +146,7 @@ void InfoReader::CorrectReplica(WatchedReplica& replica) {
 
 bool InfoReader::IsUpAndPrimary(const Primary& primary) const {
   return primary.reported_role == ReportedRole::kPrimary && !primary.is_down && !primary.is_objectively_down &&
-         core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
+         core_.NowMs() - primary.info_ms < core_.periods().info_period_ms * kFreshInfoPeriods;
 }
 
 bool InfoReader::HasNotGoneDownWithin(const WatchedReplica& replica, int64_t ms) const {
@@ -162,7 +162,7 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
       primary.failover_state == FailoverState::kWaitPromotion) {
     return failover_.HandlePromotion(replica);
   }
-  const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
+  const int64_t wait_ms = core_.periods().publish_period_ms * kRolePublishPeriods;
   if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownWithin(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;

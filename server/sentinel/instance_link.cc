@@ -98,16 +98,16 @@ void InstanceLink::Close() {
 }
 
 void InstanceLink::CloseCommandConnection() {
-  if (const auto connection = std::exchange(commands, nullptr)) connection->Close();
+  if (const auto connection = std::exchange(command_connection, nullptr)) connection->Close();
 }
 
 void InstanceLink::CloseHelloConnection() {
-  if (const auto connection = std::exchange(hello, nullptr)) connection->Close();
+  if (const auto connection = std::exchange(hello_connection, nullptr)) connection->Close();
 }
 
 void InstanceLink::Forget(const Instance& owner) {
-  if (commands != nullptr) commands->Forget(owner);
-  if (hello != nullptr) hello->Forget(owner);
+  if (command_connection != nullptr) command_connection->Forget(owner);
+  if (hello_connection != nullptr) hello_connection->Forget(owner);
 }
 
 void InstanceLink::Restart(int64_t now_ms) {

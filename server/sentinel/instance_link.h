@@ -71,13 +71,18 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
 
-  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open, or connecting
-  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open, or connecting
+  bool HasCommandConnection() const {  // open, or connecting
+    return command_connection != nullptr && !command_connection->HasEnded();
+  }
+  bool HasHelloConnection() const {  // open, or connecting
+    return hello_connection != nullptr && !hello_connection->HasEnded();
+  }
   bool IsDisconnected() const {  // true: a connection that `connections` wants is missing
     return !HasCommandConnection() || (connections == ConnectionKinds::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply
-    return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
+    return (HasCommandConnection() ? command_connection->PendingCount() : 0) +
+           (HasHelloConnection() ? hello_connection->PendingCount() : 0);
   }
   void Close();                        // closes both connections
   void CloseCommandConnection();       // closes the connection for commands; a later tick opens a new one
@@ -85,12 +90,12 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Restart(int64_t now_ms);        // closes the connections, and resets the times of PING and PONG
 
-  const ConnectionKinds connections;             // which connections the link should have
-  std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
-  std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
-  int64_t commands_connect_ms = 0;               // when `commands` began to connect (real time)
-  int64_t hello_connect_ms = 0;                  // when `hello` began to connect (real time)
-  int64_t hello_heard_ms = 0;                    // when SUBSCRIBE was answered, or the last message arrived (real time)
+  const ConnectionKinds connections;                       // which connections the link should have
+  std::shared_ptr<InstanceConnection> command_connection;  // the connection for commands; null: none
+  std::shared_ptr<InstanceConnection> hello_connection;    // the connection for hello messages; null: none
+  int64_t command_connection_began_ms = 0;                 // when command_connection began to connect (real time)
+  int64_t hello_connection_began_ms = 0;                   // when hello_connection began to connect (real time)
+  int64_t hello_heard_ms = 0;   // when SUBSCRIBE was answered, or the last message arrived (real time)
   int64_t ping_waits_since_ms;  // since when a good answer to PING is awaited (real time); 0: none awaited
   int64_t last_ping_ms = 0;     // when the last PING was sent (real time)
   int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived, or else the link began (real time)

@@ -25,8 +25,8 @@ InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, c
   if (!address.ok()) return Failure(InstanceError(address.error()));
   if (core_.state.Find(name) != nullptr) return Failure(InstanceError::kDuplicate);
   auto primary = std::make_unique<Primary>(name, std::move(address).value(), quorum, core_.NowMs());
-  primary->down_after_ms = core_.periods().default_down_after;
-  primary->failover_timeout_ms = core_.periods().default_failover_timeout;
+  primary->down_after_ms = core_.periods().default_down_after_ms;
+  primary->failover_timeout_ms = core_.periods().default_failover_timeout_ms;
   return core_.state.primaries.emplace(name, std::move(primary)).first->second.get();
 }
 

@@ -30,7 +30,7 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
   if (!link.IsDisconnected() || instance.address.port == 0) return;
-  const int64_t period_ms = std::min(core_.periods().ping, instance.primary.down_after_ms / 2);
+  const int64_t period_ms = std::min(core_.periods().ping_period_ms, instance.primary.down_after_ms / 2);
   if (link.last_connect_ms != 0 && now_ms - link.last_connect_ms < period_ms) return;
   link.last_connect_ms = now_ms;
   if (!link.HasCommandConnection()) OpenCommandConnection(instance);
@@ -51,25 +51,25 @@ Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
 void InstanceProtocol::OpenCommandConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
   link.CloseCommandConnection();
-  link.commands = std::make_shared<InstanceConnection>();
-  link.commands->Connect(core_.network, TargetOf(instance));
-  link.commands_connect_ms = core_.NowMs();
-  Authenticate(instance, *link.commands);
-  SetName(instance, *link.commands, "cmd");
+  link.command_connection = std::make_shared<InstanceConnection>();
+  link.command_connection->Connect(core_.network, TargetOf(instance));
+  link.command_connection_began_ms = core_.NowMs();
+  Authenticate(instance, *link.command_connection);
+  SetName(instance, *link.command_connection, "cmd");
   SendPing(instance);
 }
 
 void InstanceProtocol::OpenHelloConnection(Instance& instance) {
   InstanceLink& link = *instance.link;
   link.CloseHelloConnection();
-  link.hello = std::make_shared<InstanceConnection>();
-  link.hello->Connect(core_.network, TargetOf(instance));
-  link.hello_connect_ms = core_.NowMs();
-  Authenticate(instance, *link.hello);
-  SetName(instance, *link.hello, "pubsub");
-  link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},
-                   [this, &instance](const ReplyTree& reply) { ReceiveSubscribed(instance, reply); });
-  link.hello->SetMessageHandler(
+  link.hello_connection = std::make_shared<InstanceConnection>();
+  link.hello_connection->Connect(core_.network, TargetOf(instance));
+  link.hello_connection_began_ms = core_.NowMs();
+  Authenticate(instance, *link.hello_connection);
+  SetName(instance, *link.hello_connection, "pubsub");
+  link.hello_connection->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},
+                              [this, &instance](const ReplyTree& reply) { ReceiveSubscribed(instance, reply); });
+  link.hello_connection->SetMessageHandler(
       [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
@@ -108,17 +108,17 @@ void InstanceProtocol::SendDue(Instance& instance) {
   if (link.PendingCount() >= kMaxPending * static_cast<size_t>(instance.link.use_count())) return;
   const int64_t now_ms = core_.NowMs();
   if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
-  const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
+  const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping_period_ms);
   if (now_ms - link.last_ping_answer_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
-  if (now_ms - instance.last_publish_ms > core_.periods().publish) hello_protocol_.Send(instance);
+  if (now_ms - instance.last_publish_ms > core_.periods().publish_period_ms) hello_protocol_.Send(instance);
 }
 
 int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {
   const Primary& primary = server.primary;
-  if (server.kind == InstanceKind::kPrimary) return core_.periods().info;
+  if (server.kind == InstanceKind::kPrimary) return core_.periods().info_period_ms;
   if (primary.promoted == &server && primary.failover_state == FailoverState::kWaitPromotion) return kPromotionInfoMs;
   const bool is_urgent = primary.is_objectively_down || primary.is_failing_over || server.primary_link_down_ms != 0;
-  return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info) : core_.periods().info;
+  return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info_period_ms) : core_.periods().info_period_ms;
 }
 
 void InstanceProtocol::SendInfoIfDue(ServerInstance& server) {
@@ -128,8 +128,8 @@ void InstanceProtocol::SendInfoIfDue(ServerInstance& server) {
   if (server.info_is_awaited && now_ms - server.info_sent_ms <= kInfoAgainMs) return;
   server.info_is_awaited = true;
   server.info_sent_ms = now_ms;
-  server.link->commands->Send(server, {CommandOf(server, "INFO")},
-                              [this, &server](const ReplyTree& reply) { reader_.Receive(server, reply); });
+  server.link->command_connection->Send(server, {CommandOf(server, "INFO")},
+                                        [this, &server](const ReplyTree& reply) { reader_.Receive(server, reply); });
 }
 
 // --- PING.
@@ -138,8 +138,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
   InstanceLink& link = *instance.link;
   link.last_ping_ms = core_.NowMs();
   if (link.ping_waits_since_ms == 0) link.ping_waits_since_ms = link.last_ping_ms;
-  link.commands->Send(instance, {CommandOf(instance, "PING")},
-                      [this, &instance](const ReplyTree& reply) { ReceivePingReply(instance, reply); });
+  link.command_connection->Send(instance, {CommandOf(instance, "PING")},
+                                [this, &instance](const ReplyTree& reply) { ReceivePingReply(instance, reply); });
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary,
@@ -153,7 +153,7 @@ void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& rep
     link.ping_waits_since_ms = 0;
     if (is_pong && instance.kind == InstanceKind::kPrimary) instance.primary.has_rebooted = false;
   } else if (reply.text.starts_with("BUSY") && instance.is_down && !instance.has_killed_script) {
-    link.commands->Send(instance, {CommandOf(instance, "SCRIPT"), "KILL"}, {});
+    link.command_connection->Send(instance, {CommandOf(instance, "SCRIPT"), "KILL"}, {});
     instance.has_killed_script = true;
   }
 }

@@ -20,7 +20,7 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   void OpenHelloConnection(Instance& instance);                        // connects, and subscribes to hello messages
   void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);  // handles the reply to SUBSCRIBE; error: closes
   Link::Target TargetOf(const Instance& instance) const;               // host, port and TLS to connect with
-  void Authenticate(const Instance& instance, InstanceConnection& connection) const;               // AUTH, if needed
+  void Authenticate(const Instance& instance, InstanceConnection& connection) const;  // sends AUTH, if needed
   void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;  // CLIENT SETNAME
   void SendDue(Instance& instance);   // sends INFO, PING, hello message, if due and connected
   void SendPing(Instance& instance);  // sends PING; ReceivePingReply handles the reply

@@ -91,7 +91,7 @@ void PrimaryFailover::WaitForElection(Primary& primary) {
   const std::string leader = parts_.election.VoteAndFindLeader(primary, primary.failover_epoch);
   const bool is_leader = EqualsIgnoreCase(leader, core_.state.id);
   if (!is_leader && !primary.is_failover_forced) {
-    const int64_t limit_ms = std::min(core_.periods().election_timeout, primary.failover_timeout_ms);
+    const int64_t limit_ms = std::min(core_.periods().election_timeout_ms, primary.failover_timeout_ms);
     if (core_.NowMs() - primary.failover_start_ms <= limit_ms) return;
     parts_.events.Tell(LogLevel::kWarning, "-failover-abort-not-elected", primary);
     return Abort(primary);
@@ -106,8 +106,9 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   const int64_t now_ms = core_.NowMs();
   const SentinelPeriods& periods = core_.periods();
   if (replica.is_down || replica.link->IsDisconnected() || replica.priority == 0) return false;
-  if (now_ms - replica.link->last_available_ms > periods.ping * kFreshPings) return false;
-  const int64_t fresh_ms = primary.is_down ? periods.ping * kFreshPings : periods.info * kFreshInfos;
+  if (now_ms - replica.link->last_available_ms > periods.ping_period_ms * kFreshPings) return false;
+  const int64_t fresh_ms =
+      primary.is_down ? periods.ping_period_ms * kFreshPings : periods.info_period_ms * kFreshInfos;
   if (now_ms - replica.info_ms > fresh_ms) return false;
   const int64_t down_ms = primary.is_down ? now_ms - primary.down_since_ms : 0;
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
@@ -217,7 +218,7 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_chosen_for_promotion) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&
-      core_.NowMs() - replica.reconfiguration_sent_ms > core_.periods().reconfiguration_timeout) {
+      core_.NowMs() - replica.reconfiguration_sent_ms > core_.periods().reconfiguration_timeout_ms) {
     parts_.events.Tell(LogLevel::kNotice, "-slave-reconf-sent-timeout", replica);
     replica.reconfiguration = Reconfiguration::kDone;
   }

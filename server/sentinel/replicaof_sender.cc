@@ -12,7 +12,9 @@ void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(
 // disconnects the server's clients, so that no client relies on the former role.
 void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommandConnection()) return;
-  const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };
+  const auto send = [&server](std::initializer_list<Bytes> words) {
+    server.link->command_connection->Send(server, words, {});
+  };
   const Bytes client = CommandOf(server, "CLIENT");
   send({CommandOf(server, "MULTI")});
   send({CommandOf(server, "SLAVEOF"), host, port});

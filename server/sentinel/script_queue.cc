@@ -69,7 +69,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
   if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMaxTries) {
     job->is_running = false;
     job->process_id = 0;
-    job->at_ms = core_.NowMs() + (core_.periods().script_retry_delay << (job->tries - 1));
+    job->at_ms = core_.NowMs() + (core_.periods().script_retry_delay_ms << (job->tries - 1));
     return;
   }
   if (has_failed) {
@@ -80,7 +80,7 @@ void ScriptQueue::End(const ProgramEnd& end) {
 
 void ScriptQueue::KillOverduePrograms() {
   for (const Job& job : jobs_) {
-    if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
+    if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime_ms) continue;
     core_.Say(LogLevel::kWarning, "-script-timeout", StrCat(job.words[0], " ", job.process_id));
     core_.host.KillProgram(job.process_id);
   }

@@ -34,7 +34,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   void Start(Job& job);         // starts the program as a child process; if that fails, `job` stays queued
   void CollectEndedPrograms();  // removes ended programs from the queue, or lets them run again later
   void End(const ProgramEnd& end);
-  void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime
+  void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime_ms
 
   const SentinelCore core_;
   std::list<Job> jobs_;

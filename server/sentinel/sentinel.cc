@@ -27,7 +27,7 @@ Sentinel::Sentinel(const Parts& parts)
       election_(core_, events_),
       failover_({core_, events_, list_, replicaof_sender_, hello_protocol_, down_watch_, election_}),
       reader_(core_, events_, list_, replicaof_sender_, failover_),
-      protocol_(core_, hello_protocol_, reader_),
+      instance_protocol_(core_, hello_protocol_, reader_),
       ticked_at_ms_(parts.real_clock.NowMs()) {
   const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) AdvanceFailover(primary);
@@ -86,11 +86,11 @@ bool Sentinel::HasHeardFromAllInstances() const {
 
 // Enters tilt mode if the time since the last tick is negative or too long. Then this Sentinel did not run for a while,
 // and must not mistake its own delay for silence of other instances. In tilt mode it still sends PING, INFO and hello
-// messages. It considers no instance down, and starts no failover, until SentinelPeriods::tilt has passed.
+// messages. It considers no instance down, and starts no failover, until SentinelPeriods::tilt_period_ms has passed.
 void Sentinel::CheckTilt() {
   const int64_t now_ms = core_.NowMs();
   const int64_t elapsed_ms = now_ms - std::exchange(ticked_at_ms_, now_ms);
-  if (elapsed_ms >= 0 && elapsed_ms <= state_.periods.tilt_trigger) return;
+  if (elapsed_ms >= 0 && elapsed_ms <= state_.periods.tilt_trigger_ms) return;
   state_.is_in_tilt = true;
   ++state_.tilt_count;
   state_.tilt_since_ms = now_ms;
@@ -103,8 +103,8 @@ void Sentinel::LeaveTilt() {
 }
 
 void Sentinel::TickInstance(Instance& instance) {
-  protocol_.Continue(instance);
-  if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
+  instance_protocol_.Continue(instance);
+  if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt_period_ms) LeaveTilt();
   if (!state_.is_in_tilt) down_watch_.CheckSubjectivelyDown(instance);
 }
 

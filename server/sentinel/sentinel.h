@@ -74,14 +74,14 @@ class Sentinel {  // watches primaries together with other Sentinels
   ScriptQueue scripts_;    // runs programs of the operator for events
   SentinelEvents events_;  // reports events in the log, on channels and to scripts
   InstanceList list_;
-  ReplicaofSender replicaof_sender_;  // tells servers which primary to follow
-  HelloProtocol hello_protocol_;      // hello messages between Sentinels
-  DownWatch down_watch_;              // decides which instances are down
-  LeaderElection election_;           // decides which Sentinel carries out a failover
-  PrimaryFailover failover_;          // replaces a primary by one of its replicas
-  InfoReader reader_;                 // reads INFO of servers, and corrects replicas
-  InstanceProtocol protocol_;         // keeps links open, and sends PING, INFO and hello messages
-  int64_t ticked_at_ms_;              // when Tick was last called (real time)
+  ReplicaofSender replicaof_sender_;    // tells servers which primary to follow
+  HelloProtocol hello_protocol_;        // hello messages between Sentinels
+  DownWatch down_watch_;                // decides which instances are down
+  LeaderElection election_;             // decides which Sentinel carries out a failover
+  PrimaryFailover failover_;            // replaces a primary by one of its replicas
+  InfoReader reader_;                   // reads INFO of servers, and corrects replicas
+  InstanceProtocol instance_protocol_;  // keeps links open, and sends PING, INFO and hello messages
+  int64_t ticked_at_ms_;                // when Tick was last called (real time)
 };
 
 }  // namespace respite

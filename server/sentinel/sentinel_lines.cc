@@ -69,8 +69,8 @@ void LineWriter::AddPrimary(const Primary& primary) {
 }
 
 void LineWriter::AddSettings(const Primary& primary) {
-  AddNumberOf("down-after-milliseconds", primary, primary.down_after_ms, state_.periods.default_down_after);
-  AddNumberOf("failover-timeout", primary, primary.failover_timeout_ms, state_.periods.default_failover_timeout);
+  AddNumberOf("down-after-milliseconds", primary, primary.down_after_ms, state_.periods.default_down_after_ms);
+  AddNumberOf("failover-timeout", primary, primary.failover_timeout_ms, state_.periods.default_failover_timeout_ms);
   AddNumberOf("parallel-syncs", primary, primary.parallel_syncs, 1);
   AddTextOf("notification-script", primary, primary.notification_script);
   AddTextOf("client-reconfig-script", primary, primary.reconfiguration_script);

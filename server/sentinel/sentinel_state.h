@@ -22,20 +22,20 @@ struct SentinelOptions {              // options of the whole Sentinel, set by d
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
 
-struct SentinelPeriods {                // intervals and timeouts in milliseconds; SENTINEL DEBUG changes them
-  int64_t info = 10'000;                // milliseconds between two INFO to a server; less to replicas in a failover
-  int64_t ping = 1000;                  // milliseconds between two PING to an instance
-  int64_t ask = 1000;                   // a Sentinel is asked about a down primary if its last answer is this old
-  int64_t publish = 2000;               // milliseconds between two hello messages to an instance
-  int64_t default_down_after = 30'000;  // down-after-milliseconds of a new primary
-  int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
-  int64_t tilt_trigger = 2000;                 // after more milliseconds than this without a tick, tilt mode starts
-  int64_t tilt = 30'000;                       // how many milliseconds tilt mode lasts
-  int64_t reconfiguration_timeout = 10'000;    // in how many milliseconds a replica must report the new primary
-  int64_t min_link_age = 15'000;      // a hanging connection is closed only if it is older (MIN-LINK-RECONNECT-PERIOD)
-  int64_t election_timeout = 10'000;  // in how many milliseconds the votes of other Sentinels must arrive
-  int64_t script_max_runtime = 60'000;  // for how many milliseconds a program may run before it is killed
-  int64_t script_retry_delay = 30'000;  // milliseconds between two tries of a program; doubled with each try
+struct SentinelPeriods {                   // intervals and timeouts in milliseconds; SENTINEL DEBUG changes them
+  int64_t info_period_ms = 10'000;         // milliseconds between two INFO to a server; less to replicas in a failover
+  int64_t ping_period_ms = 1000;           // milliseconds between two PING to an instance
+  int64_t ask_period_ms = 1000;            // a Sentinel is asked about a down primary if its last answer is this old
+  int64_t publish_period_ms = 2000;        // milliseconds between two hello messages to an instance
+  int64_t default_down_after_ms = 30'000;  // down-after-milliseconds of a new primary
+  int64_t default_failover_timeout_ms = 180'000;  // failover-timeout of a new primary
+  int64_t tilt_trigger_ms = 2000;                 // after more milliseconds than this without a tick, tilt mode starts
+  int64_t tilt_period_ms = 30'000;                // how many milliseconds tilt mode lasts
+  int64_t reconfiguration_timeout_ms = 10'000;    // in how many milliseconds a replica must report the new primary
+  int64_t min_link_age_ms = 15'000;  // a hanging connection is closed only if it is older (MIN-LINK-RECONNECT-PERIOD)
+  int64_t election_timeout_ms = 10'000;    // in how many milliseconds the votes of other Sentinels must arrive
+  int64_t script_max_runtime_ms = 60'000;  // for how many milliseconds a program may run before it is killed
+  int64_t script_retry_delay_ms = 30'000;  // milliseconds between two tries of a program; doubled with each try
 };
 
 struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested

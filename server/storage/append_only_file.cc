@@ -325,7 +325,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     const std::string prologue = HideSlotsRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
     const RdbContent source = parts_.contents.Source(RdbPurpose::kAofBase);
-    const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
+    const auto saved = WriteAofBaseAsCommands(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();
   }
   if (error == kNoError) error = file.value()->Sync();
@@ -344,7 +344,7 @@ void AppendOnlyFile::HandleRewriteEnd(const ChildEnd& end) {
 
 void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
-  last_cow_bytes_ = end.last.cow_bytes;
+  last_cow_bytes_ = end.last_progress.cow_bytes;
   Logger& log = parts_.env.log;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background AOF rewrite terminated with success");

@@ -84,8 +84,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleShutdown();                        // the server stops: gives up a backup that is not sealed
 
   bool MustPostponeRewrite() const override;          // true: the append-only file must not be rewritten now
-  void HandleRewriteEnd(bool has_new_base) override;  // a rewrite of the append-only file has ended
-  void HandleTurnOff() override;                      // the append-only file will be turned off now
+  void HandleRewriteEnd(bool has_new_base) override;  // a rewrite has ended: a waiting backup links its base, or fails
+  void HandleTurnOff() override;                      // appendonly will be turned off: the backup continues without it
 
  private:
   enum class Way : uint8_t { kFromAof, kByItself };  // how the files of the backup are made
@@ -96,8 +96,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   FailureReason BeginByItself();             // starts the recorder and the child
   void HandleChildEnd(const ChildEnd& end);  // called when the child of BeginByItself has ended
   void PinBase();                            // links the base of the append-only file
-  void HandleBaseComplete();                 // the base is complete
-  IoError TakeOverIncremental();             // the append-only file ends: the recorder continues its last incremental
+  void HandleBaseComplete();                 // enters kIncrementing, as the base is complete
+  IoError TakeOverIncremental();             // links the AOF's last incremental, which recorder_ continues from now on
   FailureReason SealFromAof();               // links the incremental, and lets the append-only file begin another one
   FailureReason SealByItself();              // writes the incremental to the disk
   void Fail(const std::string& reason);      // gives up the backup, and removes its files

@@ -57,13 +57,13 @@ class PipeFile final : public File {  // the pipe into which a child writes its 
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1
 
-struct ChildEnd {           // which child has ended, and how
-  ChildWork work;           // what the child did
-  ChildOutcome outcome;     // whether the child succeeded, failed or was killed
-  int signal = 0;           // signal that has ended the child; 0: none
-  pid_t pid = 0;            // process ID of the child; part of its temporary files' names
-  int64_t elapsed_ms = 0;   // how long the child ran
-  ChildProgress last = {};  // the last progress that the child has reported
+struct ChildEnd {                    // which child has ended, and how
+  ChildWork work;                    // what the child did
+  ChildOutcome outcome;              // whether the child succeeded, failed or was killed
+  int signal = 0;                    // signal that has ended the child; 0: none
+  pid_t pid = 0;                     // process ID of the child; part of its temporary files' names
+  int64_t elapsed_ms = 0;            // how long the child ran
+  ChildProgress last_progress = {};  // the last progress that the child has reported
 };
 
 class Forker {  // interface that creates a child: a fork, or in tests a mere call

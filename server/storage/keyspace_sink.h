@@ -42,7 +42,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   bool MustServerStop() const { return stopped_; }  // true: loading ended, because the server must stop
   void LogLoaded() const;                           // logs how many keys were loaded, had expired, or were empty
   // Logs why loading has failed. `place` names the source, such as "the file dump.rdb".
-  void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
+  void LogFailure(const RdbFailure& failure, const std::string& place) const;  // logs it; `place`: "the file dump.rdb"
 
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;           // uses or logs a field such as repl-id
   void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for this number of keys

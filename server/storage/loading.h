@@ -34,7 +34,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   // the client whose command loads the data. The server reads no input of this client until End.
   void Begin(uint64_t total_bytes,  // loading begins; `total_bytes`: size of the files; 0: unknown
              ServerPhase::Load how = ServerPhase::Load::kInTurn, const Session* holder = nullptr);
-  void End();             // loading has ended, or failed
+  void End();             // notes that loading has ended, or failed
   bool IsActive() const;  // true: data is being loaded now
   bool IsAsync() const;   // true: data is being loaded, and clients still see the old data
 

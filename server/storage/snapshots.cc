@@ -224,7 +224,7 @@ void Snapshots::NoteOutcome(const ChildEnd& end) {
   last_duration_s_ = (parts_.env.real_clock.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
-    last_cow_bytes_ = end.last.cow_peak_bytes;
+    last_cow_bytes_ = end.last_progress.cow_peak_bytes;
     return NoteSaved(changes_before_, BackgroundPath());
   }
   if (end.signal == 0) {

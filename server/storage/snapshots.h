@@ -101,12 +101,12 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data to `temporary`
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data; false: failed
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it: it must not be
   // written then. Returns true if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
   std::string DumpPath() const;        // full path of `dbfilename`
-  void NoteSaved(uint64_t changes, const std::string& path);  // a save of `changes` changes to `path` has succeeded
+  void NoteSaved(uint64_t changes, const std::string& path);  // after a successful save: updates figures and lock
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
   void NoteOutcome(const ChildEnd& end);                      // logs how a background save ended, and keeps it for INFO
   void RemoveSyncFile(const std::string& path);               // removes `path`, if rdb-del-sync-files permits

@@ -116,9 +116,10 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the texts that the hint shows for the argument, one for each word that must be typed, such as {"EX",
-  // "seconds"}. Returns nullopt if the typed `word` cannot begin the argument. With `by_token`, `word` must be a token.
-  // Without, it may also be a value of an argument that has no token. (NextFor tries tokens first.)
+  // Returns the texts that the hint shows for the argument `node`, one for each word that must be typed, such as {"EX",
+  // "seconds"}. Returns nullopt if the typed `word` cannot be the first of them. If `by_token` is true, `word` must be
+  // a token. Otherwise each `word` also matches an argument without a token, as its value. If there are alternatives
+  // (kOneOf), returns the texts of the first one that matches. A block of optional arguments never matches.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;

@@ -44,7 +44,7 @@ TEST(AofRewriter, WritesLibrariesAndDatabases) {
   SetText(keyspace[2], "b", "-12", 1700000000000);
   MemoryFile file;
   const std::vector<Bytes> libraries{"#!lua name=one\n", "#!lua name=two\n"};
-  const auto saved = WriteAofBase(file, keyspace, libraries, {.timestamp_s = 1234567890}, nullptr);
+  const auto saved = WriteAofBaseAsCommands(file, keyspace, libraries, {.timestamp_s = 1234567890}, nullptr);
   ASSERT_TRUE(saved);
   EXPECT_EQ(saved.value().keys, 2u);
   EXPECT_EQ(saved.value().bytes, file.content.size());
@@ -57,7 +57,7 @@ TEST(AofRewriter, WritesLibrariesAndDatabases) {
 
 TEST(AofRewriter, NothingIsAnEmptyFile) {
   MemoryFile file;
-  const auto saved = WriteAofBase(file, Keyspace(16, {1}), {}, {}, nullptr);
+  const auto saved = WriteAofBaseAsCommands(file, Keyspace(16, {1}), {}, {}, nullptr);
   ASSERT_TRUE(saved);
   EXPECT_EQ(file.content, "");
   EXPECT_EQ(file.syncs, 0);
@@ -69,7 +69,7 @@ TEST(AofRewriter, ReportsItsProgress) {
   MemoryFile file;
   std::vector<uint64_t> reports;
   const auto told = [&](uint64_t keys) { reports.push_back(keys); };
-  ASSERT_TRUE(WriteAofBase(file, keyspace, {}, {.keys_per_report = 10}, told));
+  ASSERT_TRUE(WriteAofBaseAsCommands(file, keyspace, {}, {.keys_per_report = 10}, told));
   EXPECT_THAT(reports, ElementsAre(10, 20));
 }
 
@@ -79,8 +79,8 @@ TEST(AofRewriter, SyncsPeriodicallyIfConfigured) {
   for (int i = 0; i < 70; ++i) SetText(keyspace[0], std::to_string(i), megabyte);
   MemoryFile gradual;
   MemoryFile at_end;
-  ASSERT_TRUE(WriteAofBase(gradual, keyspace, {}, {}, nullptr));
-  ASSERT_TRUE(WriteAofBase(at_end, keyspace, {}, {.sync = GradualSync::kAtEnd}, nullptr));
+  ASSERT_TRUE(WriteAofBaseAsCommands(gradual, keyspace, {}, {}, nullptr));
+  ASSERT_TRUE(WriteAofBaseAsCommands(at_end, keyspace, {}, {.sync = GradualSync::kAtEnd}, nullptr));
   EXPECT_EQ(gradual.syncs, 2);
   EXPECT_EQ(at_end.syncs, 0);
   EXPECT_TRUE(gradual.content == at_end.content);
@@ -92,14 +92,15 @@ TEST(AofRewriter, EndsWithTheFirstError) {
   uint64_t told = 0;
   MemoryFile full;
   full.room_bytes = 100'000;
-  const auto saved = WriteAofBase(full, keyspace, {}, {.keys_per_report = 1}, [&](uint64_t keys) { told = keys; });
+  const auto saved =
+      WriteAofBaseAsCommands(full, keyspace, {}, {.keys_per_report = 1}, [&](uint64_t keys) { told = keys; });
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error(), ENOSPC);
   EXPECT_LT(told, 5000u);
   full.content.clear();
   full.room_bytes = 0;
   const std::vector<Bytes> libraries{"code"};
-  EXPECT_FALSE(WriteAofBase(full, Keyspace(1, {1}), libraries, {}, nullptr));
+  EXPECT_FALSE(WriteAofBaseAsCommands(full, Keyspace(1, {1}), libraries, {}, nullptr));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ std::vector<WordList> RewriteCommands(Node& server) {
   FaultyFiles files;
   auto file = files.Open("base", FileSystem::Mode::kCreate);
   const auto saved =
-      WriteAofBase(*file.value(), server.services().data.dataset.keyspace, LibraryCodes(server), {}, nullptr);
+      WriteAofBaseAsCommands(*file.value(), server.services().data.dataset.keyspace, LibraryCodes(server), {}, nullptr);
   EXPECT_TRUE(saved);
   return Records(*file.value());
 }

@@ -122,10 +122,12 @@ AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLo
   const AclVerdict verdict = session.user->Check(request);
   if (verdict.IsAllowed()) return verdict;
   const bool is_command = verdict.denial == AclDenial::kCommand || verdict.word == 0;
+  // A script can be refused hundreds of keys of many megabytes, and entries of ACL LOG stay.
+  constexpr size_t kMaxObjectBytes = 1024;
   const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
   Note({.reason = ReasonOf(verdict.denial),
         .context = context,
-        .object = std::string(object),
+        .object = std::string(object.substr(0, kMaxObjectBytes)),
         .username = session.user->name()},
        client);
   return verdict;

@@ -48,7 +48,7 @@ User::User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub) : nam
 
 void User::Reset(AclPubsubDefault pubsub) {
   is_on_ = no_password_ = skips_payload_checks_ = false;
-  passwords_.clear();
+  password_hashes_.clear();
   selectors_.assign(1, Selector(*table_));
   if (pubsub == AclPubsubDefault::kAllChannels) selectors_.front().Apply("allchannels");
 }
@@ -67,7 +67,7 @@ std::optional<const char*> User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub
     is_on_ = is("on");
   } else if (is("nopass") || is("resetpass")) {
     no_password_ = is("nopass");
-    passwords_.clear();
+    password_hashes_.clear();
   } else if (is("skip-sanitize-payload") || is("sanitize-payload")) {
     skips_payload_checks_ = is("skip-sanitize-payload");
   } else if (is("clearselectors")) {
@@ -91,13 +91,13 @@ const char* User::ApplyPassword(Bytes rule) {
   if (rule[0] == '>' || rule[0] == '#') {
     return AddPassword(*digest);
   }
-  return std::erase(passwords_, *digest) != 0 ? nullptr : kNoSuchPassword;
+  return std::erase(password_hashes_, *digest) != 0 ? nullptr : kNoSuchPassword;
 }
 
 const char* User::AddPassword(const Digest& digest) {
-  const bool is_new = std::ranges::find(passwords_, digest) == passwords_.end();
-  if (is_new && passwords_.size() >= kMaxAclEntries) return kTooManyAclEntries;
-  if (is_new) passwords_.push_back(digest);
+  const bool is_new = std::ranges::find(password_hashes_, digest) == password_hashes_.end();
+  if (is_new && password_hashes_.size() >= kMaxAclEntries) return kTooManyAclEntries;
+  if (is_new) password_hashes_.push_back(digest);
   no_password_ = false;
   return nullptr;
 }
@@ -114,7 +114,7 @@ const char* User::AddSelector(Bytes rules) {
 }
 
 void User::SetPassword(Bytes password) {
-  passwords_.clear();
+  password_hashes_.clear();
   no_password_ = password.empty();
   if (!password.empty()) AddPassword(Sha256(password));
 }
@@ -122,7 +122,7 @@ void User::SetPassword(Bytes password) {
 bool User::HasPassword(Bytes password) const {
   const Digest given = Sha256(password);
   bool fits = false;
-  for (const Digest& known : passwords_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));
+  for (const Digest& known : password_hashes_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));
   return is_on_ && (no_password_ || fits);
 }
 
@@ -155,7 +155,7 @@ std::vector<std::string> User::Flags() const {
 
 std::vector<std::string> User::PasswordHashes() const {
   std::vector<std::string> hashes;
-  for (const Digest& digest : passwords_) hashes.push_back(HexText(digest));
+  for (const Digest& digest : password_hashes_) hashes.push_back(HexText(digest));
   return hashes;
 }
 

@@ -60,13 +60,13 @@ class User {  // an ACL user: its name, passwords and permissions
   void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after each change of rules
 
   std::string name_;
-  const CommandTable* table_;          // all commands that the server knows
-  bool is_on_ = false;                 // the rule `on`: clients may log in as this user
-  bool no_password_ = false;           // the rule `nopass`: any password is right
-  bool skips_payload_checks_ = false;  // the rule skip-sanitize-payload; is shown, but has no effect
-  bool is_unlimited_ = false;          // the root selector allows every command, key, channel and database
-  std::vector<Digest> passwords_;      // SHA-256 hashes of the passwords
-  std::vector<Selector> selectors_;    // the user's sets of permissions; the root selector is first
+  const CommandTable* table_;            // all commands that the server knows
+  bool is_on_ = false;                   // the rule `on`: clients may log in as this user
+  bool no_password_ = false;             // the rule `nopass`: any password is right
+  bool skips_payload_checks_ = false;    // the rule skip-sanitize-payload; is shown, but has no effect
+  bool is_unlimited_ = false;            // the root selector allows every command, key, channel and database
+  std::vector<Digest> password_hashes_;  // SHA-256 hashes of the passwords
+  std::vector<Selector> selectors_;      // the user's sets of permissions; the root selector is first
 };
 
 // The result of MergeSelectorArguments. ACL SETUSER accepts a selector in several arguments, such as "(+get" and

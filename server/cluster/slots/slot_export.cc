@@ -332,7 +332,8 @@ void SlotExport::Fork() {
   const std::string eof = SnapshotEof(RandomHex(kMarkLength));
   const auto pid = child_processes.Start(
       ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
-      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().write_end.Get());
+      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last_progress.cow_peak_bytes; },
+      ends.value().write_end.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
   SetState(State::kSnapshotting);
   changes_.emplace(job_->slots, services_.env.commands);

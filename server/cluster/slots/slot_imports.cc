@@ -268,7 +268,7 @@ void SlotImports::CleanUpHiddenSlots() {
   if (services.env.phase.IsInLongTask() || services.env.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
   const auto orphan = std::ranges::find_if(
-      hidden.All(), [this](const auto& one) { return !HasRunningImport(one.first) && HasWaitedForOwners(one.first); });
+      hidden.All(), [this](const auto& one) { return !HasRunningImport(one.first) && AdvanceOwnerWait(one.first); });
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
   const std::string name = orphan->first;
@@ -281,7 +281,7 @@ void SlotImports::CleanUpHiddenSlots() {
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
-bool SlotImports::HasWaitedForOwners(const std::string& name) {
+bool SlotImports::AdvanceOwnerWait(const std::string& name) {
   if (failed_names_.contains(name)) return true;
   const int64_t now_ms = parts_.services.env.real_clock.NowMs();
   const int64_t since_ms = orphaned_since_ms_.try_emplace(name, now_ms).first->second;

@@ -1,4 +1,5 @@
-// The commands that use the cursor of an array, which is where ARINSERT and ARRING insert next.
+// ARINSERT, ARRING, ARNEXT, ARSEEK and ARLASTITEMS: use the cursor of an array, which is where ARINSERT and ARRING
+// insert next.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -129,8 +130,8 @@ struct ArSeek {
   }
 };
 
-// Returns the elements at the last `count` indexes up to the cursor, the newest first. An index without an element
-// counts, and gives null. The index before 0 is the last index of the array.
+// Returns the elements at the `count` indexes up to LastInsert (if there is none, up to the last index), the newest
+// first. An index without an element counts, and gives null. The index before 0 is the last index of the array.
 std::vector<const ArrayElement*> NewestElements(const ArrayTable& table, uint64_t count) {
   std::vector<const ArrayElement*> newest(count, nullptr);
   const uint64_t anchor = table.LastInsert().value_or(table.Length() - 1);

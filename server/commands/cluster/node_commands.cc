@@ -1,4 +1,5 @@
-// The commands that change this node's role or state in its cluster, and whether a connection reads from replicas.
+// CLUSTER MEET, FORGET, REPLICATE, FAILOVER, RESET, BUMPEPOCH, SET-CONFIG-EPOCH and SAVECONFIG: change this node's role
+// or state in its cluster. READONLY and READWRITE: whether a replica serves the reads of a connection.
 #include <string>
 
 #include "base/number_text.h"

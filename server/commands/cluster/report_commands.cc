@@ -1,4 +1,5 @@
-// The commands that report this node's view of its cluster.
+// CLUSTER INFO, NODES, SHARDS, SLOTS, REPLICAS, LINKS, MYID, COUNT-FAILURE-REPORTS and similar subcommands: report this
+// node's view of its cluster.
 #include <array>
 #include <map>
 #include <string>

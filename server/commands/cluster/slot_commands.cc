@@ -1,4 +1,5 @@
-// The commands about slots: their owners, and the keys in them.
+// CLUSTER ADDSLOTS, DELSLOTS, SETSLOT and FLUSHSLOTS change the owners of slots. CLUSTER KEYSLOT, COUNTKEYSINSLOT,
+// GETKEYSINSLOT and FLUSHSLOT find, count, list and delete the keys in slots.
 #include <string>
 
 #include "base/slot_set.h"

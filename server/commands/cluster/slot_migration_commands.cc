@@ -1,4 +1,5 @@
-// The commands that migrate whole slots.
+// Commands that migrate whole slots: CLUSTER MIGRATESLOTS, GETSLOTMIGRATIONS and CANCELSLOTMIGRATIONS of Valkey,
+// CLUSTER MIGRATION of Redis, and CLUSTER SYNCSLOTS, which nodes send to each other.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// CLIENT: lists, names, pauses, closes and configures connections.
+// CLIENT: lists, names, pauses, closes and configures connections. client_tracking_commands.cc has CLIENT TRACKING.
 #include <algorithm>
 #include <array>
 #include <optional>

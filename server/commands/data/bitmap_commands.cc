@@ -1,5 +1,5 @@
-// Bitmaps: commands that read and write the bits of strings, or integer fields of bits. datatypes/bitmap.h does the
-// work on bits.
+// BITCOUNT, BITFIELD, BITFIELD_RO, BITOP, BITPOS, GETBIT and SETBIT: read and write the bits of strings, or integers of
+// several bits. datatypes/bitmap.h does the work on bits.
 
 #include <algorithm>
 #include <optional>

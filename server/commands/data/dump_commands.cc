@@ -166,7 +166,7 @@ void RunRestore(Call& call) {
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
   // `older` is a payload that older replicas can also read; nullopt: older replicas can read `payload` itself.
   std::optional<std::string> older;
-  if (call.effect.IsRecording()) older = OldestPayload(payload, *entry, CompressionOf(call.services.env.settings));
+  if (call.effect.IsRecording()) older = PortablePayload(payload, *entry, CompressionOf(call.services.env.settings));
 
   const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
   KeyEdit edit = call.db.OpenEvenIfExpired(key);

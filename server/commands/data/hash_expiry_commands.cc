@@ -1,4 +1,5 @@
-// Deadlines of hash fields: HEXPIRE and its variants (since Redis 7.4), HSETEX and its variants (since Redis 8.0).
+// Deadlines of hash fields: HEXPIRE, HPEXPIRE, HPERSIST, HTTL and their variants (since Redis 7.4), HSETEX and HGETEX
+// (since Redis 8.0). HGETDEL (since Redis 8.0): returns and removes hash fields.
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
-// HyperLogLog: estimates of the number of different elements. The values are strings in Redis' format, which
-// datatypes/hyperloglog.h reads and writes.
+// PFADD, PFCOUNT, PFMERGE, PFDEBUG and PFSELFTEST: HyperLogLogs, which estimate the number of different elements. The
+// values are strings in Redis' format, which datatypes/hyperloglog.h reads and writes.
 
 #include <algorithm>
 #include <array>
@@ -65,8 +65,8 @@ void Splice(KeyEdit& edit, const HllChange& change) {
   if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
-// Applies `change`, which Hll::Add has computed for `observation`, to the stored HyperLogLog. Throws for kCorrupt.
-// Requires: the kind of the change is not kNone.
+// Applies `change`, which Hll::Add has computed for `observation`, to the stored HyperLogLog. Throws a Refusal if
+// change.kind is kCorrupt: the stored string is no valid HyperLogLog. Requires: change.kind is not kNone.
 void Apply(KeyEdit& edit, const HllChange& change, HllObservation observation) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:

@@ -1,4 +1,4 @@
-// Commands that pop from lists, and block the client while all of the lists are empty.
+// BLPOP, BRPOP, BLMPOP, BLMOVE and BRPOPLPUSH: pop from lists, and block the client while all of the lists are empty.
 #include "server/commands/common_arguments.h"
 #include "server/commands/data/list_words.h"
 #include "server/commands/families.h"

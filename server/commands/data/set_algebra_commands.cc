@@ -1,4 +1,5 @@
-// Intersections, unions and differences of sets, with or without storing.
+// SINTER, SUNION and SDIFF: intersections, unions and differences of sets. The variants SINTERSTORE … store the result,
+// and SINTERCARD … only count it.
 #include <algorithm>
 #include <memory>
 #include <vector>

@@ -1,4 +1,4 @@
-// SORT: parses options, loads the elements, orders them, and replies or stores.
+// SORT and SORT_RO: parses options, loads the elements, orders them, and replies or stores.
 #include <algorithm>
 #include <optional>
 #include <vector>

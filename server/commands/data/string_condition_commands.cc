@@ -1,5 +1,5 @@
-// Commands of Redis 8.4 and Valkey that compare a string before they change it, or that store several strings with
-// conditions and an expiry.
+// DELIFEQ (Valkey), DELEX, DIGEST and MSETEX (Redis 8.4): delete a string that fulfils a condition, return a digest of
+// a string, and store several strings with a condition and an expiry. set_options.h has the conditions of SET.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// The commands that change which primaries this Sentinel monitors, and how.
+// SENTINEL MONITOR, REMOVE, SET, RESET, FAILOVER, CONFIG, DEBUG, FLUSHCONFIG and SIMULATE-FAILURE: change which
+// primaries this Sentinel monitors, and how.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -440,19 +441,19 @@ struct Period {
   int64_t SentinelPeriods::*period;
 };
 
-constexpr std::array kPeriods = {Period{"INFO-PERIOD", &SentinelPeriods::info},
-                                 Period{"PING-PERIOD", &SentinelPeriods::ping},
-                                 Period{"ASK-PERIOD", &SentinelPeriods::ask},
-                                 Period{"PUBLISH-PERIOD", &SentinelPeriods::publish},
-                                 Period{"DEFAULT-DOWN-AFTER", &SentinelPeriods::default_down_after},
-                                 Period{"DEFAULT-FAILOVER-TIMEOUT", &SentinelPeriods::default_failover_timeout},
-                                 Period{"TILT-TRIGGER", &SentinelPeriods::tilt_trigger},
-                                 Period{"TILT-PERIOD", &SentinelPeriods::tilt},
-                                 Period{"SLAVE-RECONF-TIMEOUT", &SentinelPeriods::reconfiguration_timeout},
-                                 Period{"MIN-LINK-RECONNECT-PERIOD", &SentinelPeriods::min_link_age},
-                                 Period{"ELECTION-TIMEOUT", &SentinelPeriods::election_timeout},
-                                 Period{"SCRIPT-MAX-RUNTIME", &SentinelPeriods::script_max_runtime},
-                                 Period{"SCRIPT-RETRY-DELAY", &SentinelPeriods::script_retry_delay}};
+constexpr std::array kPeriods = {Period{"INFO-PERIOD", &SentinelPeriods::info_period_ms},
+                                 Period{"PING-PERIOD", &SentinelPeriods::ping_period_ms},
+                                 Period{"ASK-PERIOD", &SentinelPeriods::ask_period_ms},
+                                 Period{"PUBLISH-PERIOD", &SentinelPeriods::publish_period_ms},
+                                 Period{"DEFAULT-DOWN-AFTER", &SentinelPeriods::default_down_after_ms},
+                                 Period{"DEFAULT-FAILOVER-TIMEOUT", &SentinelPeriods::default_failover_timeout_ms},
+                                 Period{"TILT-TRIGGER", &SentinelPeriods::tilt_trigger_ms},
+                                 Period{"TILT-PERIOD", &SentinelPeriods::tilt_period_ms},
+                                 Period{"SLAVE-RECONF-TIMEOUT", &SentinelPeriods::reconfiguration_timeout_ms},
+                                 Period{"MIN-LINK-RECONNECT-PERIOD", &SentinelPeriods::min_link_age_ms},
+                                 Period{"ELECTION-TIMEOUT", &SentinelPeriods::election_timeout_ms},
+                                 Period{"SCRIPT-MAX-RUNTIME", &SentinelPeriods::script_max_runtime_ms},
+                                 Period{"SCRIPT-RETRY-DELAY", &SentinelPeriods::script_retry_delay_ms}};
 
 void ShowPeriods(Call& call) {
   call.reply.Map(kPeriods.size());

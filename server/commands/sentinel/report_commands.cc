@@ -1,4 +1,5 @@
-// The commands that report this Sentinel's state.
+// SENTINEL MASTERS, REPLICAS, SENTINELS, CKQUORUM, INFO-CACHE and similar subcommands: report this Sentinel's state.
+// SENTINEL IS-MASTER-DOWN-BY-ADDR, which Sentinels send to each other, also votes for a leader.
 #include <algorithm>
 #include <vector>
 

@@ -27,7 +27,7 @@ constexpr char kWaitAofDisabled[] = "ERR WAITAOF cannot be used when numlocal is
 namespace {
 
 int64_t CountReplicas(const Services& services, const Session& session) {
-  return services.replication.replicas().AckedReplicaCount(session.history_offset);
+  return services.replication.replicas().AckedReplicaCount(session.wait_offset);
 }
 void ReplyAckCount(Reply& reply, const Services& services, const Session& session) {
   reply.Integer(CountReplicas(services, session));
@@ -40,7 +40,7 @@ bool IsOnDisk(const Services& services, const Session& session) {
          services.storage.aof.writer().SyncedBytes() >= session.appended_aof_bytes;
 }
 int64_t CountDisks(const Services& services, const Session& session) {
-  return services.replication.replicas().SyncedReplicaCount(session.history_offset);
+  return services.replication.replicas().SyncedReplicaCount(session.wait_offset);
 }
 void ReplyOnDisk(Reply& reply, const Services& services, const Session& session) {
   reply.Array(2);
@@ -63,7 +63,7 @@ struct WaitForReplicas {
     if (CountReplicas(call.services, call.session) >= replicas) {
       return ReplyAckCount(call.reply, call.services, call.session);
     }
-    call.services.replication.replicas().RequestAcks(call.session.history_offset);
+    call.services.replication.replicas().RequestAcks(call.session.wait_offset);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyAckCount, .waits_for_acks_or_disk = true});
   }
 };
@@ -89,7 +89,7 @@ struct WaitAof {
     const bool is_enough =
         CountDisks(call.services, call.session) >= replicas && (local == 0 || IsOnDisk(call.services, call.session));
     if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);
-    if (replicas > 0) call.services.replication.replicas().RequestAcks(call.session.history_offset);
+    if (replicas > 0) call.services.replication.replicas().RequestAcks(call.session.wait_offset);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .waits_for_acks_or_disk = true});
   }
 };

@@ -1,5 +1,5 @@
-// XDELEX and XACKDEL: delete entries, with a choice of what happens to the references that consumer groups have to
-// them.
+// XDELEX deletes entries, and XACKDEL acknowledges and deletes them, with a choice of what happens to the references
+// that consumer groups have to the entries.
 
 #include <optional>
 #include <vector>

@@ -38,8 +38,8 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
   }
   if (kept == deleted_.end()) return;
   RecordInBatches({"XDEL", key_}, {kept, deleted_.end()});
-  // Sets the greatest deleted ID of replicas back with XSETID. XDEL has raised it there, whereas the trim has not
-  // changed it here. (No command can set it to 0-0.)
+  // The trim does not change the greatest deleted ID of this stream, but the XDEL above raises the one of the replicas.
+  // XSETID sets it back. (If it is 0-0, this is impossible: no command can set 0-0.)
   const StreamId& max_deleted = log.MaxDeletedId();
   if (max_deleted.IsZero() || max_deleted > deleted_.back()) return;
   call_.effect.Replace("XSETID", key_, StreamIdText(log.LastId()).View(), "ENTRIESADDED",

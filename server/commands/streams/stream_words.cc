@@ -140,7 +140,7 @@ std::string IdempotentIdOf(std::span<const Bytes> fields_and_values) {
 
 ReadCounting ReadCountingOf(const DialectTraits& traits) {
   if (traits.lag_considers_all_deletions) return ReadCounting::kValkey81;
-  return traits.lag_counts_what_is_left ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
+  return traits.counts_reads_as_redis_7_2_9 ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
 }
 
 StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name) {

@@ -31,7 +31,7 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // error: the stream has n
 
 // Takes KEEPREF, DELREF or ACKED: what deleting an entry does to the references of consumer groups. Returns false if
 // the next argument is none of them, or if `references` already has a value.
-bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // takes KEEPREF, DELREF or ACKED
+bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // KEEPREF, DELREF, ACKED; false: none
 // Takes the number of IDs (after the token IDS) and this many IDs, as the client wrote them.
 std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if fewer IDs follow
 // Parses all IDs, so that a command can refuse an invalid one before it changes anything.

@@ -28,7 +28,7 @@ void Arrive(Call& call, ClockControl& control) {
   if (!result) return call.ContinueInNextTurn();
   if (result->is_too_far) return call.reply.Error(kClockTooFar);
   if (!EqualsIgnoreCase(call.args.Next(), "next")) return call.reply.Ok();
-  ReplyEvent(call.reply, result->met);
+  ReplyEvent(call.reply, result->reached_event);
 }
 
 void GoTo(Call& call, ClockControl& control, int64_t wall_ms) {

@@ -60,7 +60,7 @@ void RunTask(Call& call, const NodeGroup::Task& task) {
   const auto outcome = group.TakeOutcome(asker);
   if (!outcome) return call.ContinueInNextTurn();
   if (outcome->error) return call.reply.Error("ERR " + *outcome->error);
-  task.clock.kind == ClockMove::Kind::kNext ? ReplyEvent(call.reply, outcome->met) : call.reply.Ok();
+  task.clock.kind == ClockMove::Kind::kNext ? ReplyEvent(call.reply, outcome->reached_event) : call.reply.Ok();
 }
 
 template <TaskKind kKind>

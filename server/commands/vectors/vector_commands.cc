@@ -1,4 +1,4 @@
-// Commands that change vector sets or describe them as a whole.
+// VADD, VREM and VSETATTR change vector sets. VCARD, VDIM and VINFO describe a vector set as a whole.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-// Commands that read elements of vector sets.
+// VEMB, VGETATTR, VISMEMBER, VLINKS, VRANDMEMBER and VRANGE: read elements of vector sets.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>

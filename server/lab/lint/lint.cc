@@ -74,7 +74,7 @@ std::string ShapeOf(Bytes key) {
 
 Lint::Lint(const Parts& parts) : parts_(parts) {}
 
-Lint::~Lint() { Leave(); }
+Lint::~Lint() { Detach(); }
 
 // --- Modes.
 
@@ -96,20 +96,20 @@ void Lint::ChooseChecks() {
     }
   }
   if (checks_.empty()) {
-    Leave();
+    Detach();
     senders_.clear();
   } else {
-    Listen();
+    Attach();
   }
 }
 
-void Lint::Listen() {
+void Lint::Attach() {
   parts_.fault_sources.AttachFirst(*this);
   parts_.observers.Attach(*this);
   parts_.key_events.Attach(this);
 }
 
-void Lint::Leave() {
+void Lint::Detach() {
   parts_.fault_sources.Detach(*this);
   parts_.observers.Detach(*this);
   parts_.key_events.Detach();

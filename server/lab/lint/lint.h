@@ -90,8 +90,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   void NotifyChecksOfFailure(const Session& client);  // tells the checks that a request of this client has failed
   void ChooseChecks();                      // creates the checks that the active rules need, and destroys the others
-  void Listen();                            // attaches this object, to get requests and key events
-  void Leave();                             // detaches this object from requests and key events
+  void Attach();                            // attaches this object, to get requests and key events
+  void Detach();                            // detaches this object from requests and key events
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
   LintRequest RequestOf(const Attempt& request);  // converts a request to the form for checks

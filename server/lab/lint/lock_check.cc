@@ -233,9 +233,9 @@ void LockCheck::MakeRoom() {
   locks_of_.clear();
 }
 
-void LockCheck::DropFinishedLocks(KeySet& locks, uint64_t client) {
-  if (locks.size() < kMaxHolderKeys) return;
-  std::erase_if(locks, [&](const KeyName& key) {
+void LockCheck::DropFinishedLocks(KeySet& keys, uint64_t client) {
+  if (keys.size() < kMaxHolderKeys) return;
+  std::erase_if(keys, [&](const KeyName& key) {
     const auto found = locks_.find(key);
     if (found == locks_.end()) return true;
     const Lock& lock = found->second;

@@ -62,8 +62,9 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
-  void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
-  bool IsFinished(const KeyName& key,                      // the lock's key is gone, and the lock has no former holder
+  // Does nothing if the client has fewer than kMaxHolderKeys locks. `keys` are locks_of_[client].
+  void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes finished locks from `keys` and from locks_
+  bool IsFinished(const KeyName& key,                     // the lock's key is gone, and the lock has no former holder
                   const Lock& lock) const;
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);

@@ -90,8 +90,8 @@ bool Replay::TryReach(const RecordedEvent& event) {
   if (EndIfUnreachable()) return false;
   if (HasPendingReplies()) {
     const int64_t recorded_ms = (event.at_us - performed_at_us_) / kUsPerMs;
-    if (clock_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
-    if (WaitedMs() < kPatienceMs + (clock_ == nullptr ? recorded_ms : 0)) return false;
+    if (clock_connection_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
+    if (WaitedMs() < kPatienceMs + (clock_connection_ == nullptr ? recorded_ms : 0)) return false;
     GiveUpWaiting();
     return false;
   }
@@ -130,10 +130,12 @@ bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
 }
 
 bool Replay::MoveClock(int64_t at_us) {
-  if (clock_->IsRefused()) outcome_.failure = "the server cannot be reached: " + clock_->end_reason();
+  if (clock_connection_->IsRefused())
+    outcome_.failure = "the server cannot be reached: " + clock_connection_->end_reason();
   if (WaitedMs() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
-  if (clock_->HasEnded() && outcome_.failure.empty()) ConnectClock();  // for example after CLIENT KILL in the recording
-  while (const auto pair = clock_->Next(ReplayPeer::Moment::kEnd)) {
+  if (clock_connection_->HasEnded() && outcome_.failure.empty())
+    ConnectClock();  // for example after CLIENT KILL in the recording
+  while (const auto pair = clock_connection_->Next(ReplayPeer::Moment::kEnd)) {
     const bool is_busy = pair->replayed && pair->replayed->text.starts_with("BUSY ");  // because a client runs a script
     if (pair->replayed && pair->replayed->IsError() && !is_busy) {
       outcome_.failure = "the server's clock cannot be moved: " + pair->replayed->ReadableText() + ". Try --speed 1";
@@ -141,20 +143,20 @@ bool Replay::MoveClock(int64_t at_us) {
     --pending_clock_replies_;
     clock_ms_ = clock_to_ms_;
   }
-  if (!clock_->IsOpen() || pending_clock_replies_ != 0 || !outcome_.failure.empty()) return false;
+  if (!clock_connection_->IsOpen() || pending_clock_replies_ != 0 || !outcome_.failure.empty()) return false;
   const int64_t to_ms = (recording_.start.began_us + at_us) / kUsPerMs;
   if (to_ms <= clock_ms_) return true;
   std::string request;
   AppendRequest(request, {"TEST", "CLOCK", clock_ms_ == 0 ? "FREEZE" : "SET", std::to_string(to_ms)});
-  clock_->Send(request);
+  clock_connection_->Send(request);
   ++pending_clock_replies_;
   clock_to_ms_ = to_ms;
   return false;
 }
 
 void Replay::ConnectClock() {
-  clock_ = std::make_unique<ReplayPeer>(0, parts_.on_event);
-  clock_->Connect(parts_.network, options_.target);
+  clock_connection_ = std::make_unique<ReplayPeer>(0, parts_.on_event);
+  clock_connection_->Connect(parts_.network, options_.target);
   pending_clock_replies_ = 0;
 }
 

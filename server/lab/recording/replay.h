@@ -87,8 +87,8 @@ class Replay {  // sends the requests of a recording to another server, and comp
   const int64_t began_ms_;                                 // when the replay began (real time)
   size_t next_ = 0;                                        // index of the next event of the recording
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
-  std::unique_ptr<ReplayPeer> clock_;                      // connection that sends TEST CLOCK; null if unused
-  int pending_clock_replies_ = 0;                          // number of replies that clock_ still awaits
+  std::unique_ptr<ReplayPeer> clock_connection_;           // connection that sends TEST CLOCK; null if unused
+  int pending_clock_replies_ = 0;                          // number of replies that clock_connection_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
   int64_t waiting_since_ms_;     // when the latest event was performed, or replies were given up (real time)

@@ -44,18 +44,18 @@ std::optional<std::string> Tls::Configure(const Settings& settings) {
   if (!server) return std::move(server).error();
   auto client = MakeTlsClientContext(settings);
   if (!client) return std::move(client).error();
-  server_ = std::move(server).value();
-  client_ = std::move(client).value();
+  server_context_ = std::move(server).value();
+  client_context_ = std::move(client).value();
   return std::nullopt;
 }
 
 void Tls::Drop() {
-  server_.reset();
-  client_.reset();
+  server_context_.reset();
+  client_context_.reset();
 }
 
 std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) const {
-  SslHandle connection(SSL_new(server_.get()));
+  SslHandle connection(SSL_new(server_context_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
   // Makes tls-auth-clients part of the session ID context. So a session that began without a certificate cannot be
@@ -67,7 +67,7 @@ std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) c
 }
 
 std::unique_ptr<TlsStream> Tls::Connect(int descriptor) const {
-  SslHandle connection(SSL_new(client_.get()));
+  SslHandle connection(SSL_new(client_context_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_connect_state(connection.get());
   return std::make_unique<TlsStream>(std::move(connection), descriptor);

@@ -19,8 +19,8 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   }
 
   // Reads keys and certificates again, for new connections. If that fails, changes nothing and returns the reason.
-  std::optional<std::string> Configure(const Settings& settings);  // reads keys and certificates; or an error
-  bool IsConfigured() const { return server_ != nullptr; }         // true: there are keys and certificates
+  std::optional<std::string> Configure(const Settings& settings);   // reads keys and certificates; or an error
+  bool IsConfigured() const { return server_context_ != nullptr; }  // true: there are keys and certificates
   // Drops the keys and certificates. Existing connections keep the ones with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
@@ -32,8 +32,8 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   std::unique_ptr<TlsStream> Connect(int descriptor) const;  // the client side of TLS; null: no memory
 
  private:
-  SslContextHandle server_;  // OpenSSL's settings for connections that this server accepts
-  SslContextHandle client_;  // OpenSSL's settings for connections that this server makes
+  SslContextHandle server_context_;  // OpenSSL's settings for connections that this server accepts
+  SslContextHandle client_context_;  // OpenSSL's settings for connections that this server makes
 };
 
 }  // namespace respite

@@ -35,8 +35,8 @@ void RouteToRealAddresses(const std::string& announce, const std::vector<HostedS
   }
 }
 
-// Seeds the choice of node IDs and replication IDs. With the directive `seed`, each node derives its seed from its
-// number, and GroupStart derives its own from the number after the last node.
+// Seeds the choice of node IDs and replication IDs. With the directive `seed`, server i derives its own seed from
+// `seed` and i (0, 1 …), and GroupStart uses the first number that no server has: plan.Count().
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),

@@ -199,7 +199,7 @@ std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, 
   for (size_t i = 0; i < clocks.size(); ++i) {
     hosts[i]->Post([this, asker, joint, left, clock = clocks[i]] {
       joint.Do(*clock);
-      if (--*left == 0) End(asker, {.met = joint.met()});
+      if (--*left == 0) End(asker, {.reached_event = joint.reached_event()});
     });
   }
   return std::nullopt;

@@ -47,10 +47,10 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node; or an error
-  std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a dead node
+  std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a node; or an error
   std::optional<std::string> BeginMove(PendingTask& pending);         // starts to move a slot to a node; or an error
   std::optional<std::string> BeginFailOver(size_t member);            // starts to promote this replica; or an error
-  std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves all live nodes' clocks
+  std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves all live nodes' clocks; or an error
                                             const ClockMove& move);
   void End(const TaskClient& asker, Outcome outcome);                    // stores the outcome of the task
   std::optional<Outcome> FindOutcome(const PendingTask& pending) const;  // of a move or failover; nullopt: it runs

@@ -14,7 +14,7 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
     const Config& config = hosted.node->config();
     auto start = config.CopyForServerIn(*config.settings().folder);
     if (start->settings().port == kAutoPort) start->MutableSettings().port = start->settings().bound_port;
-    hosted.start = std::move(start);
+    hosted.restart_config = std::move(start);
     hosted.node->services().lab.restarts = this;
   }
 }
@@ -53,9 +53,9 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
                                                 const DataAfterCrash& remains) {
   using enum NodeServer::Step;
   NodeServer& node = *hosted.node;
-  node.config().ResetTo(*hosted.start);
+  node.config().ResetTo(*hosted.restart_config);
   hosted.is_killed = false;
-  owner_.HandleServerRestarting(hosted);
+  owner_.HandleServerReviving(hosted);
   if (node.config().mode() == ServerMode::kSentinel) {
     if (const auto error = node.config().ReadSentinelLines()) {
       node.log().Warning(error->text);

@@ -21,10 +21,11 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
     // Creates a server that will replace the one of `hosted`. The caller must call Build of the new server.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a replacement server
     virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after a kill, which must not end the process
-    // Called before the server restarts. From then on a stop of this server counts as a normal stop.
-    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // a later stop may end the process
-    virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves clients
-    virtual void HandleRestartFailure(HostedServer& hosted) = 0;    // the server cannot restart; the reason is logged
+    // Called before a killed or stopped server starts again. From now on, the process counts the server as running, so
+    // its next stop may end the process.
+    virtual void HandleServerReviving(HostedServer& hosted) = 0;   // a dead server starts again: it counts as running
+    virtual void HandleServerRestarted(HostedServer& hosted) = 0;  // the server has restarted, and serves clients
+    virtual void HandleRestartFailure(HostedServer& hosted) = 0;   // the server cannot restart; the reason is logged
   };
 
   // All servers run on `loop`. All arguments must outlive the object.

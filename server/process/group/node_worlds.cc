@@ -47,7 +47,7 @@ std::function<void()> NodeWorlds::SkipIfDestroyed(std::function<void()> task) co
 
 // --- Creation and removal
 
-std::unique_ptr<Config> NodeWorlds::ConfigFor(const WorldOptions& options, Folder& folder) const {
+std::unique_ptr<Config> NodeWorlds::ConfigOfWorld(const WorldOptions& options, Folder& folder) const {
   auto config = base_->CopyForServerIn(folder);
   if (options.version) config->Emulate(*options.version);
   Settings& settings = config->MutableSettings();
@@ -67,7 +67,7 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const WorldOptions& options, Folde
 NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const WorldOptions& options) {
   World world;
   world.folder = std::make_unique<OwnFolder>(kNowhere);
-  world.config = ConfigFor(options, *world.folder);
+  world.config = ConfigOfWorld(options, *world.folder);
   world.log = std::make_unique<Logger>(parts_.clock);
   world.log->SetFile(parts_.config.settings().logfile);
   world.log->SetLevel(LogLevel::kWarning);  // a thousand worlds would otherwise fill the log

@@ -74,8 +74,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
   std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, unless this object is gone then
-  std::unique_ptr<Config> ConfigFor(const WorldOptions& options,            // a copy of base_, changed by `options`
-                                    Folder& folder) const;
+  // Returns a copy of base_ with the version and the port of `options`, but without files, Unix socket and TLS port.
+  std::unique_ptr<Config> ConfigOfWorld(const WorldOptions& options,  // the configuration of an isolated server
+                                        Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;  // the isolated server of this name; empty: the main server
   World PrepareWorld(Bytes name, const WorldOptions& options);  // makes an isolated server, without starting it
   struct ReplacedServer {                // the server (if any) that a new isolated server replaces

@@ -30,22 +30,22 @@ constexpr char kScriptsMayNot[] = "ERR This Redis command is not allowed from sc
 // --- The table.
 
 TEST(GateRules, EachGateOnEachPathIsDecidedAndSaysWhyItIsSkipped) {
-  for (size_t gate = 0; gate < kGates; ++gate) {
-    for (size_t path = 0; path < kRequestPaths; ++path) {
+  for (size_t gate = 0; gate < kGateCount; ++gate) {
+    for (size_t path = 0; path < kRequestPathCount; ++path) {
       const GateRule& rule = RuleOf(static_cast<Gate>(gate), static_cast<RequestPath>(path));
       EXPECT_NE(rule.answer, GateRule::Answer::kUndecided) << gate << " " << path;
-      EXPECT_EQ(rule.why.empty(), rule.answer != GateRule::Answer::kSkips) << gate << " " << path;
+      EXPECT_EQ(rule.why.empty(), rule.answer != GateRule::Answer::kSkipped) << gate << " " << path;
       EXPECT_EQ(Applies(static_cast<Gate>(gate), static_cast<RequestPath>(path)),
-                rule.answer != GateRule::Answer::kSkips);
+                rule.answer != GateRule::Answer::kSkipped);
     }
   }
 }
 
 // All gates apply to a client, except those that are only about other paths.
 TEST(GateRules, ClientsSkipNothingOfTheirs) {
-  for (size_t gate = 0; gate < kGates; ++gate) {
+  for (size_t gate = 0; gate < kGateCount; ++gate) {
     const bool is_of_others = static_cast<Gate>(gate) == Gate::kContent || static_cast<Gate>(gate) == Gate::kScripts;
-    const GateRule::Answer wanted = is_of_others ? GateRule::Answer::kSkips : GateRule::Answer::kAsks;
+    const GateRule::Answer wanted = is_of_others ? GateRule::Answer::kSkipped : GateRule::Answer::kHere;
     EXPECT_EQ(RuleOf(static_cast<Gate>(gate), RequestPath::kClient).answer, wanted) << gate;
     EXPECT_EQ(RuleOf(static_cast<Gate>(gate), RequestPath::kImport).answer, wanted) << gate;
   }

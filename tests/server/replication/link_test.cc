@@ -465,10 +465,10 @@ TEST_F(LinkTest, NoReplicaCountsForAWriteOfALostHistory) {
   AddLinked(server);
   network().Step(2000);
   Replicas& replicas = server->services().replication.replicas();
-  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().history_offset), 0);
+  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().wait_offset), 0);
   writer.Run("SET c 1");
   network().Step(2000);
-  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().history_offset), 1);
+  EXPECT_EQ(replicas.AckedReplicaCount(writer.session().wait_offset), 1);
 }
 
 }  // namespace

@@ -620,7 +620,7 @@ TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
   large.Deliver(half);
   life->server()->services().clients.memory.Remeasure(large.session());
-  EXPECT_TRUE(life->server()->services().clients.memory.IsOver());
+  EXPECT_TRUE(life->server()->services().clients.memory.IsLimitReached());
   life->server().clock().AdvanceMs(1000);  // and no turn comes before the turn of the sync
   life->server().Cron();
   EXPECT_TRUE(large.Closed());
