@@ -48,6 +48,15 @@ TEST_P(Acl, TheNumberOfRulesIsLimited) {
   EXPECT_THAT(Run("ACL SETUSER ann reset ~x"), Ok());
 }
 
+// A script can be refused hundreds of keys of many megabytes.
+TEST_P(Acl, TheLogKeepsTheBeginningOfALongKey) {
+  Run("ACL SETUSER ann on >x ~a +@all");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  EXPECT_THAT(ann.Run({"GET", std::string(3000, 'k')}), ErrorStartsWith("NOPERM"));
+  EXPECT_EQ(Run("ACL LOG")[0][7].Text(), std::string(1024, 'k'));
+}
+
 // ACL SAVE writes what ACL LIST shows, so it must describe the same user again.
 TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
   EXPECT_THAT(Run("ACL SETUSER ann ~a %RW~*"), Ok());

@@ -190,6 +190,18 @@ TEST_F(TrackingTest, AScriptRemembersAtMostTwiceTheLimit) {
   EXPECT_THAT(After("PING"), testing::Not(testing::HasSubstr(all)));
 }
 
+// A thousand names may need more memory than a million others.
+TEST_F(TrackingTest, TheNamesOfTheTableAreLimited) {
+  writer_.Run("CONFIG SET tracking-table-max-keys 1000");
+  reader_.Run("CLIENT TRACKING ON");
+  for (const char c : {'a', 'b', 'c'}) reader_.Raw(EncodeRequest({"GET", std::string(30 << 20, c)}));
+  reader_.Raw(EncodeRequest({"GET", "k"}));
+  EXPECT_LE(server_->services().clients.tracking.KeyCount(), 3u);
+  writer_.Run("CONFIG SET tracking-table-max-keys 1");
+  server_.RunCronFor(1000);
+  EXPECT_LE(server_->services().clients.tracking.KeyCount(), 1u);
+}
+
 TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   {
     TestClient leaver(server_, RespVersion::kResp3);

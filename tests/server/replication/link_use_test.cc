@@ -534,8 +534,10 @@ TEST_F(LinkUseTest, AnAppendOnlyFileIsContinuedAboveTheOffsetsOfItsHistory) {
     ReplicationMember& replica = AddLinked(primary);
     EXPECT_GT(primary.history().offset, highest) << round;
     for (int i = 0; round != 2 && i < 100; ++i) primary.Run(StrCat("SET k", i, " v"));
-    TestClient client(primary.server());
-    for (int i = 0; round != 2 && i < 100; ++i) client.Run("WAIT 1 1");
+    {
+      TestClient client(primary.server());
+      for (int i = 0; round != 2 && i < 100; ++i) client.Run("WAIT 1 1");
+    }
     if (round == 1) primary.Run("BGREWRITEAOF");
     network().Step(60'000);
     highest = replica.history().offset;

@@ -138,6 +138,14 @@ TEST_P(ConnectionCommands, MonitorShowsWhatOthersRun) {
   EXPECT_THAT(monitor.Read(), NoReply());
 }
 
+// The line would need four times the memory of the argument.
+TEST_P(ConnectionCommands, MonitorLeavesOutLongArguments) {
+  TestClient monitor(server(), GetParam());
+  monitor.Run("MONITOR");
+  Run({"SET", "k", std::string(17 << 20, '\0')});
+  EXPECT_THAT(monitor.Read().Text(), testing::EndsWith(" \"SET\" \"k\" ... (too long)"));
+}
+
 TEST_P(ConnectionCommands, MonitorDoesNotShowPasswords) {
   TestClient monitor(server(), GetParam());
   monitor.Run("MONITOR");
