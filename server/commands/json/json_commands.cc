@@ -174,11 +174,12 @@ bool CreateDocument(Call& call, JsonAssignment& assignment, const KeyEvent& even
 // place for the value.
 template <class Apply>
 bool Assign(Call& call, JsonAssignment& assignment, const KeyEvent& event, Apply&& apply) {
-  Edit<Json> document = OpenJson(call, assignment.key);
+  const bool exists = PeekJson(call, assignment.key) != nullptr;
   assignment.value = ParseJsonArgument(assignment.value_text, JsonErrorPrefix::kNone);
   if (!assignment.float_type.empty()) RoundFloatArrays(assignment.value, assignment.float_type);
-  if (!document) return CreateDocument(call, assignment, event);
+  if (!exists) return CreateDocument(call, assignment, event);
   assignment.path = ParseJsonPath(call, assignment.path_text);
+  Edit<Json> document = OpenJson(call, assignment.key);
   if (!AssignInside(call, document->Document().root(), assignment, apply)) return false;
   document.ReportChange(event);
   return true;
