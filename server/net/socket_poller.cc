@@ -67,11 +67,13 @@ struct SocketPoller::Set {
 
 struct SocketPoller::WaitHandler {  // called by Asio when a watched socket is ready
   using allocator_type = WaitAllocator<std::byte>;
-  allocator_type get_allocator() const noexcept { return allocator_type(poller->set_->memory); }
+  // Asio also calls this when it destroys an operation after the SocketPoller has gone.
+  allocator_type get_allocator() const noexcept { return allocator_type(memory); }
   void operator()(const asio::error_code& error) const {
     if (!error) poller->wakes_asio_ = false;
   }
   SocketPoller* poller;
+  WaitMemory* memory;
 };
 
 struct SocketPoller::Round {
@@ -102,7 +104,7 @@ bool SocketPoller::ChangeInterest(int descriptor, Watcher& watcher, Interest fro
 
 void SocketPoller::WakeAsio() {
   if (std::exchange(wakes_asio_, true)) return;
-  set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this});
+  set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }
 
 // Serves ready sockets in several rounds, because other sockets become ready during a round. A turn has fixed costs, so
