@@ -57,7 +57,11 @@ size_t EraseMembers(JsonValue& object, std::span<const MatchPlaces::value_type> 
 // container only after the containers inside it were visited, because removing moves them. `places` are sorted.
 size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
   if (!value.IsContainer()) return 0;
-  const auto mine = std::ranges::equal_range(places, &value, std::less<>(), &MatchPlaces::value_type::first);
+  const auto first = std::lower_bound(
+      places.begin(), places.end(), &value,
+      [](const auto& place, const JsonValue* container) { return std::less<>()(place.first, container); });
+  const auto last = std::find_if(first, places.end(), [&](const auto& place) { return place.first != &value; });
+  const std::span<const MatchPlaces::value_type> mine(first, last);
   size_t erased = 0;
   auto next = mine.begin();
   for (size_t i = 0; i < value.Size(); ++i) {
@@ -68,8 +72,7 @@ size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
     }
   }
   if (mine.empty()) return erased;
-  const std::span<const MatchPlaces::value_type> range(mine.begin(), mine.end());
-  return erased + (value.Is(JsonKind::kArray) ? EraseElements(value, range) : EraseMembers(value, range));
+  return erased + (value.Is(JsonKind::kArray) ? EraseElements(value, mine) : EraseMembers(value, mine));
 }
 
 }  // namespace
