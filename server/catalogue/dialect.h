@@ -138,9 +138,9 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool msetex_reports_expire_first = true;           // event "expire" of MSETEX comes before "set", not after it
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
-  bool new_scores_are_decimal = false;             // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
-  bool scores_in_ranges_are_decimal = false;       // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
-  bool json_paths_compute = true;  // paths of JSON commands have the operators and functions of Redis 8.10
+  bool new_scores_are_decimal = false;        // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
+  bool scores_in_ranges_are_decimal = false;  // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
+  bool json_paths_compute = true;             // paths of JSON commands have the operators and functions of Redis 8.10
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
   bool sort_may_use_own_slot = false;  // in a cluster, SORT k allows BY and GET patterns in the slot of k: p{k}*
