@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "base/out_of_memory.h"
@@ -369,13 +370,8 @@ void JsonValue::AppendMembers(std::span<JsonMember> members) {
   for (JsonMember& member : members) new (block->Members() + block->size++) JsonMember(std::move(member));
   if (!block->IsSorted()) return;
   // Reserve has sorted the old members.
-  uint32_t* order = block->Order();
-  const auto by_name = [block](uint32_t one, uint32_t other) {
-    return block->Members()[one].name.AsString() < block->Members()[other].name.AsString();
-  };
-  std::iota(order + old_size, order + block->size, static_cast<uint32_t>(old_size));
-  std::sort(order + old_size, order + block->size, by_name);
-  std::inplace_merge(order, order + old_size, order + block->size, by_name);
+  std::iota(block->Order() + old_size, block->Order() + block->size, static_cast<uint32_t>(old_size));
+  MergeNames(old_size);
 }
 
 void JsonValue::EraseMember(size_t place) {
@@ -398,22 +394,54 @@ void JsonValue::EraseMember(size_t place) {
 
 void JsonValue::Arrange(std::span<const uint32_t> order, std::span<JsonMember> added) {
   const std::span<JsonMember> old_members = Members();
-  std::vector<JsonMember> kept;
-  kept.reserve(order.size());
+  const size_t old_size = old_members.size();
+  const std::vector<uint32_t> old_by_name = MembersByName();
+  std::vector<std::optional<uint32_t>> place_of(old_size + added.size());  // nullopt: the member is not kept
+  JsonValue arranged = EmptyObject();
+  arranged.Reserve(order.size());
+  Block* const block = arranged.GetBlock();
   for (const uint32_t number : order) {
-    kept.push_back(std::move(number < old_members.size() ? old_members[number] : added[number - old_members.size()]));
+    place_of[number] = block->size;
+    JsonMember& member = number < old_size ? old_members[number] : added[number - old_size];
+    new (block->Members() + block->size++) JsonMember(std::move(member));
   }
-  *this = EmptyObject();
-  AppendMembers(kept);
+  if (block != nullptr && block->IsSorted()) {
+    uint32_t* next = block->Order();
+    const auto note = [&](uint32_t number) {
+      if (place_of[number]) *next++ = *place_of[number];
+    };
+    std::ranges::for_each(old_by_name, note);
+    const auto sorted_count = static_cast<size_t>(next - block->Order());
+    for (size_t i = 0; i < added.size(); ++i) note(static_cast<uint32_t>(old_size + i));
+    arranged.MergeNames(sorted_count);
+  }
+  *this = std::move(arranged);
+}
+
+std::vector<uint32_t> JsonValue::MembersByName() const {
+  Block* block = GetBlock();
+  if (block == nullptr) return {};
+  if (block->IsSorted()) return {block->Order(), block->Order() + block->size};
+  std::vector<uint32_t> numbers(block->size);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  std::ranges::sort(numbers, {}, [&](uint32_t number) { return block->Members()[number].name.AsString(); });
+  return numbers;
 }
 
 void JsonValue::SortNames() {
   Block* block = GetBlock();
-  uint32_t* order = block->Order();
-  std::iota(order, order + block->size, 0U);
-  std::sort(order, order + block->size, [&](uint32_t one, uint32_t other) {
+  std::iota(block->Order(), block->Order() + block->size, 0U);
+  MergeNames(0);
+}
+
+void JsonValue::MergeNames(size_t sorted_count) {
+  Block* block = GetBlock();
+  uint32_t* const order = block->Order();
+  const auto by_name = [block](uint32_t one, uint32_t other) {
     return block->Members()[one].name.AsString() < block->Members()[other].name.AsString();
-  });
+  };
+  std::sort(order + sorted_count, order + block->size, by_name);
+  std::inplace_merge(order, order + sorted_count, order + block->size, by_name);
 }
 
 JsonValue JsonValue::ObjectOf(std::span<JsonValue> pairs) {

@@ -99,8 +99,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void EraseMember(size_t place);  // removes one member, whose place the last one takes
   // Keeps the members with the numbers in `order`, in this order. A number from Size() on means a new member:
   // added[number - Size()]. Requires: the numbers and the names are distinct. Moves the members in `added` if their
-  // numbers are in `order`. Cost: O(n*log n).
+  // numbers are in `order`. Cost: O(n + k*log k), k being the number of new members.
   void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
+  std::vector<uint32_t> MembersByName() const;  // the numbers of all members, sorted by name; requires: kObject; O(n)
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
   // The others keep their order. Cost: O(n).
   template <class Erase>
@@ -141,7 +142,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
   void SortNames();                                                  // fills the sorted index from the names
-  void Truncate(size_t size);  // sets the size after the rest was moved or destroyed
+  void MergeNames(size_t sorted_count);  // sorts the index, whose first `sorted_count` numbers are sorted
+  void Truncate(size_t size);            // sets the size after the rest was moved or destroyed
 
   uint64_t word_ = 0;
 };

@@ -27,25 +27,22 @@ namespace {
 enum class LegacyReply : uint8_t { kLast, kLastSorted };
 
 // Returns the last target inside `value` in Redis' order of paths: elements from the last to the first, members by
-// name, values after the values inside them. Returns null if there is none. `targets`: sorted. Cost:
-// O(values*log(values)).
+// name, values after the values inside them. Returns null if there is none. `targets`: sorted.
+// Cost: O(values*log(targets)).
 const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonValue* const> targets) {
   if (std::ranges::binary_search(targets, &value, std::less<>())) return &value;
-  std::vector<const JsonValue*> inside;
+  const JsonValue* found = nullptr;
   if (value.Is(JsonKind::kArray)) {
-    for (const JsonValue& element : value.Elements()) inside.push_back(&element);
+    for (const JsonValue& element : value.Elements()) {
+      if ((found = LastSortedTarget(element, targets)) != nullptr) break;
+    }
   } else if (value.Is(JsonKind::kObject)) {
-    std::vector<const JsonMember*> members;
-    for (const JsonMember& member : value.Members()) members.push_back(&member);
-    std::ranges::sort(members, [](const JsonMember* one, const JsonMember* other) {
-      return one->name.AsString() > other->name.AsString();
-    });
-    for (const JsonMember* member : members) inside.push_back(&member->value);
+    const std::vector<uint32_t> numbers = value.MembersByName();
+    for (size_t i = numbers.size(); found == nullptr && i-- > 0;) {
+      found = LastSortedTarget(value.Members()[numbers[i]].value, targets);
+    }
   }
-  for (const JsonValue* each : inside) {
-    if (const JsonValue* found = LastSortedTarget(*each, targets)) return found;
-  }
-  return nullptr;
+  return found;
 }
 
 // The arrays that a command changes. `matches` may also have values that are no arrays; the reply shows null for them.

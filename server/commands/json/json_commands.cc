@@ -124,8 +124,7 @@ class MergedMembers {
 };
 
 // Changes an object as RFC 7396 says: members of `patch` that are null are removed, others are merged.
-// Cost: O(n + k*log n) for each object with n members, into which k members are merged; O(n*log n) if members are
-// removed.
+// Cost: O(n + k*log n) for each object with n members, into which k members are merged.
 void MergeJson(JsonValue& target, JsonValue patch) {
   if (!patch.Is(JsonKind::kObject)) {
     target = std::move(patch);
@@ -179,7 +178,7 @@ bool Assign(Call& call, JsonAssignment& assignment, const KeyEvent& event, Apply
   if (!assignment.float_type.empty()) RoundFloatArrays(assignment.value, assignment.float_type);
   if (!exists) return CreateDocument(call, assignment, event);
   assignment.path = ParseJsonPath(call, assignment.path_text);
-  Edit<Json> document = OpenJson(call, assignment.key);
+  Edit<Json> document = call.db.Open<Json>(assignment.key);
   if (!AssignInside(call, document->Document().root(), assignment, apply)) return false;
   document.ReportChange(event);
   return true;

@@ -13,7 +13,7 @@ namespace {
 
 using MatchPlaces = std::vector<std::pair<const JsonValue*, size_t>>;  // the container of a match, and its place there
 
-// `places`: in ascending order; a place may occur several times.
+// Removes elements and returns their number. `places`: in ascending order; a place may occur several times.
 size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> places) {
   std::vector<size_t> kept;  // the elements from the current one on, in descending order
   auto next = places.rbegin();
@@ -30,27 +30,26 @@ size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> 
   });
 }
 
+// Removes members and returns their number.
 size_t EraseMembers(JsonValue& object, std::span<const MatchPlaces::value_type> places) {
-  std::vector<uint32_t> doomed;
-  for (const auto& place : places) {
-    if (doomed.empty() || doomed.back() != place.second) doomed.push_back(static_cast<uint32_t>(place.second));
-  }
-  if (doomed.size() == 1) {
-    object.EraseMember(doomed.front());
+  if (places.size() == 1) {
+    object.EraseMember(places.front().second);
     return 1;
   }
-  const std::span<JsonMember> members = object.Members();
-  std::ranges::sort(doomed, {}, [&](uint32_t i) { return members[i].name.AsString(); });
-  std::vector<uint32_t> order(members.size()), place_of(members.size());
+  std::vector<bool> is_erased(object.Size());
+  for (const auto& place : places) is_erased[place.second] = true;
+  std::vector<uint32_t> order(object.Size()), place_of(object.Size());
   std::iota(order.begin(), order.end(), 0U);
   std::iota(place_of.begin(), place_of.end(), 0U);
-  for (const uint32_t i : doomed) {
-    order[place_of[i]] = order.back();
-    place_of[order.back()] = place_of[i];
+  for (const uint32_t number : object.MembersByName()) {
+    if (!is_erased[number]) continue;
+    order[place_of[number]] = order.back();
+    place_of[order.back()] = place_of[number];
     order.pop_back();
   }
+  const size_t erased = object.Size() - order.size();
   object.Arrange(order, {});
-  return doomed.size();
+  return erased;
 }
 
 // Visits the document from the root, so that matches inside a removed value are not counted. Removes values from a

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/str_cat.h"
 #include "datatypes/json/json_parser.h"
 #include "datatypes/json/json_text.h"
 
@@ -338,6 +339,36 @@ TEST(JsonValueTest, ArrangeKeepsAndAddsMembers) {
   EXPECT_TRUE(object.IsConsistent());
   object.Arrange({}, {});
   EXPECT_EQ(JsonText(object), "{}");
+}
+
+// Objects of some sizes have a sorted index, before the change or after it.
+TEST(JsonValueTest, ArrangeKeepsTheOrderOfNamesAtAnySize) {
+  for (const uint32_t size : {1U, 30U, 33U, 40U, 100U, 1000U}) {
+    for (const uint32_t added_count : {0U, 1U, 40U}) {
+      for (const uint32_t step : {1U, 2U, 50U}) {
+        JsonValue object = JsonValue::EmptyObject();
+        std::vector<std::string> names;
+        for (uint32_t i = 0; i < size; ++i) names.push_back(StrCat("n", i * 7919 % 10007));
+        for (const std::string& name : names) object.Set(name, JsonValue::Integer(1));
+        std::vector<JsonMember> added;
+        for (uint32_t i = 0; i < added_count; ++i) {
+          names.push_back(StrCat("m", i * 31 % 97));
+          added.push_back({JsonValue::String(names.back()), JsonValue::Integer(2)});
+        }
+        std::vector<uint32_t> order;
+        for (uint32_t i = 0; i < names.size(); i += step) order.insert(order.begin() + order.size() / 2, i);
+        object.Arrange(order, added);
+        ASSERT_TRUE(object.IsConsistent()) << size << " " << added_count << " " << step;
+        ASSERT_EQ(object.Size(), order.size());
+        for (size_t i = 0; i < order.size(); ++i) ASSERT_EQ(object.Members()[i].name.AsString(), names[order[i]]);
+        const std::vector<uint32_t> by_name = object.MembersByName();
+        ASSERT_EQ(by_name.size(), order.size());
+        for (size_t i = 1; i < by_name.size(); ++i) {
+          ASSERT_LT(object.Members()[by_name[i - 1]].name.AsString(), object.Members()[by_name[i]].name.AsString());
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
