@@ -87,6 +87,7 @@ constexpr DialectTraits TraitsOfRedis86() {
   traits.unknown_command_lists_arguments = false;
   traits.client_text_has_traffic = true;
   traits.streams_show_idempotency = true;
+  traits.scan_type_check = ScanTypeCheck::kAlive;
   traits.hash_field_grammar = HashFieldGrammar::kFree;
   traits.large_sets_count_offsets_from_end = false;
   return traits;
@@ -213,6 +214,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.valkey_version_number = 0x080101;
   traits.unsubscribing_needs_subscription = false;
   traits.past_deadlines_expire = true;
+  traits.scan_type_check = ScanTypeCheck::kOfType;
   traits.lag_considers_all_deletions = true;
   traits.client_list_combines_filters = true;
   traits.client_list_needs_positive_ids = true;

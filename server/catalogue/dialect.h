@@ -31,6 +31,10 @@ struct FlagChange {          // how a command's flags in one version differ from
 // after one option), Redis 8.6 (options and FIELDS in any order), or Valkey 9 (options may be repeated, then FIELDS).
 enum class HashFieldGrammar : uint8_t { kFixed, kFree, kValkey };
 
+// What SCAN with TYPE does with a key that matches the pattern. kCounted: counts a hit or a miss, and removes an
+// expired key. kAlive: removes an expired key. kOfType: removes an expired key, but only if it has the type.
+enum class ScanTypeCheck : uint8_t { kCounted, kAlive, kOfType };
+
 // The defaults of the members are the values of Redis 7.2.
 struct DialectTraits {  // formats, texts and behaviours that differ between versions
   // --- Names and version numbers of the server.
@@ -124,6 +128,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool xread_needs_last_entry = false;           // XREAD with + is an error for a stream that never had an entry
   bool xread_misses_deleted_last_entry = false;  // XREAD with + finds nothing if the last entry was deleted
   bool xread_takes_block_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
+
+  ScanTypeCheck scan_type_check = ScanTypeCheck::kCounted;  // what SCAN with TYPE does with a key that it looks at
 
   HashFieldGrammar hash_field_grammar = HashFieldGrammar::kFixed;  // arguments and errors of HEXPIRE, HSETEX, HGETEX …
 

@@ -64,8 +64,16 @@ void TakeSlot(Args& args, ScanOptions& options) {
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
   if (!options.filters_by_type) return call.db.IsAlive(entry);
-  // As in Redis, SCAN with TYPE counts each key that it looks at as a hit or a miss.
-  return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
+  const bool has_type = entry.Type() == options.type;
+  switch (call.services.env.dialect.traits.scan_type_check) {
+    case ScanTypeCheck::kCounted:
+      return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && has_type;
+    case ScanTypeCheck::kAlive:
+      return call.db.IsAlive(entry) && has_type;
+    case ScanTypeCheck::kOfType:
+      return has_type && call.db.IsAlive(entry);
+  }
+  return false;
 }
 
 }  // namespace

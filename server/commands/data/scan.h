@@ -51,13 +51,13 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor of SCAN
 
 // Removes from `scanned` the keys that do not match the options, have expired, or are in a slot that is being imported.
-// As in Redis, SCAN with TYPE counts each key that matches the pattern as a hit or a miss.
+// SCAN with TYPE looks at each key that matches the pattern as DialectTraits::scan_type_check says.
 std::vector<const Entry*> FilterKeys(Call& call,  // returns the keys in `scanned` that the options select
                                      const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor`, and calls visit(slot) for each slot (stored item of the hash table) that it finds.
 // Stops after `count` slots, or after ten times as many calls of table.Scan, because a call visits one bucket, which
-// may be empty. Slots that `visit` ignores count, too. `table` needs a function Scan like that of HashIndex.
+// may be empty. Slots that `visit` ignores also count. `table` needs the function Scan, as HashIndex has it.
 template <class Table, class Visit>
 uint64_t WalkTable(const Table& table,  // visits about `count` used slots from `cursor` on; returns the next; 0: end
                    uint64_t cursor, int64_t count, Visit&& visit) {

@@ -89,6 +89,32 @@ TEST(DialectDetails, TheLastEntryOfAStreamThatNeverHadOne) {
   }
 }
 
+TEST(DialectDetails, ScanWithTypeCountsLookUpsAndRemovesExpiredKeys) {
+  struct Expected {
+    const char* version;
+    int hits, misses;
+    int keys_left;
+  };
+  for (const auto& [version, hits, misses, keys_left] : std::initializer_list<Expected>{{"redis:7.2", 2, 1, 2},
+                                                                                        {"redis:8.0", 2, 1, 2},
+                                                                                        {"redis:8.6", 0, 0, 2},
+                                                                                        {"valkey:8.1", 0, 0, 3},
+                                                                                        {"valkey:9.1", 0, 0, 3}}) {
+    Emulation server(version);
+    server.Run("SET s 1");
+    server.Run("ZADD z 1 a");
+    server.Run("SET expired 1 PX 100");
+    server.server.clock().AdvanceMs(200);
+    server.Run("CONFIG RESETSTAT");
+    EXPECT_THAT(server.Run("SCAN 0 TYPE zset")[1], Bulks({"z"})) << version;
+    const std::string stats = server.Run("INFO stats").Text();
+    EXPECT_THAT(stats, HasSubstr(StrCat("keyspace_hits:", hits, "\r\nkeyspace_misses:", misses, "\r\n"))) << version;
+    EXPECT_THAT(server.Run("DBSIZE"), Int(keys_left)) << version;
+    EXPECT_THAT(server.Run("SCAN 0 TYPE string")[1], Bulks({"s"})) << version;
+    EXPECT_THAT(server.Run("DBSIZE"), Int(2)) << version;
+  }
+}
+
 TEST(DialectDetails, TheLastEntryOfAStreamWasDeleted) {
   for (const char* const version : {"redis:8.0", "redis:8.6", "valkey:8.1", "valkey:9.1"}) {
     Emulation server(version);
