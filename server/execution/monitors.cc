@@ -58,11 +58,11 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> argume
   const std::string micros = std::to_string(wall_us % 1000000);
   std::string line = StrCat(wall_us / 1000000, ".", std::string(6 - micros.size(), '0'), micros, " [", session.db, " ",
                             PeerOf(session), "]");
-  // Quotes make a line up to four times as long as its arguments, and it is written before any limit of the output.
+  // A line is written before any limit of the output is checked. Quotes make an argument up to four times as long.
   constexpr size_t kMaxLineBytes = size_t{16} << 20;
   for (Bytes word : ArgumentsWithoutSecrets(session, arguments)) {
     line += ' ';
-    if (line.size() + word.size() > kMaxLineBytes) return StrCat(line, "... (too long)");
+    if (line.size() + 4 * word.size() > kMaxLineBytes) return StrCat(line, "... (too long)");
     AppendQuoted(line, word);
   }
   return line;

@@ -49,12 +49,17 @@ TEST_P(Acl, TheNumberOfRulesIsLimited) {
 }
 
 // A script can be refused hundreds of keys of many megabytes.
-TEST_P(Acl, TheLogKeepsTheBeginningOfALongKey) {
+TEST_P(Acl, TheLogKeepsTheBeginningOfLongTexts) {
   Run("ACL SETUSER ann on >x ~a +@all");
   TestClient ann(server(), GetParam());
   LogIn(ann, "ann");
-  EXPECT_THAT(ann.Run({"GET", std::string(3000, 'k')}), ErrorStartsWith("NOPERM"));
-  EXPECT_EQ(Run("ACL LOG")[0][7].Text(), std::string(1024, 'k'));
+  EXPECT_THAT(ann.Run({"GET", std::string(5000, 'k')}), ErrorStartsWith("NOPERM"));
+  EXPECT_EQ(Run("ACL LOG")[0][7].Text(), std::string(4096, 'k'));
+  EXPECT_THAT(ann.Run({"AUTH", std::string(5000, 'u'), "x"}), ErrorStartsWith("WRONGPASS"));
+  EXPECT_EQ(Run("ACL LOG")[0][9].Text(), std::string(4096, 'u'));
+  Run({"CLIENT", "SETNAME", std::string(5000, 'n')});
+  Run("AUTH nobody x");
+  EXPECT_EQ(Run("ACL LOG")[0][13].Text().size(), 4096U);
 }
 
 // ACL SAVE writes what ACL LIST shows, so it must describe the same user again.

@@ -103,6 +103,11 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
   const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
   if (traits.logs_of_length_zero_stay && parts_.env.settings.acllog_max_len <= 0) return;
   entry.client = ClientText(client, parts_.env.clock.MonotonicMs(), {}, traits);
+  // A client can choose keys and names of many megabytes, and entries stay.
+  constexpr size_t kMaxTextBytes = 4096;
+  for (std::string* text : {&entry.object, &entry.username, &entry.client}) {
+    if (text->size() > kMaxTextBytes) *text = text->substr(0, kMaxTextBytes);
+  }
   const auto most = static_cast<size_t>(std::max<int64_t>(parts_.env.settings.acllog_max_len, 0));
   parts_.acl_log.Add(std::move(entry), parts_.env.clock.WallMs(), most);
 }
@@ -122,12 +127,10 @@ AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLo
   const AclVerdict verdict = session.user->Check(request);
   if (verdict.IsAllowed()) return verdict;
   const bool is_command = verdict.denial == AclDenial::kCommand || verdict.word == 0;
-  // A script can be refused hundreds of keys of many megabytes, and entries of ACL LOG stay.
-  constexpr size_t kMaxObjectBytes = 1024;
   const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
   Note({.reason = ReasonOf(verdict.denial),
         .context = context,
-        .object = std::string(object.substr(0, kMaxObjectBytes)),
+        .object = std::string(object),
         .username = session.user->name()},
        client);
   return verdict;
