@@ -195,8 +195,8 @@ void ScriptEngine::Check(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// Returns true if the script has been ended. In this case also makes Lua call the hook at every line and instruction,
-// so that the error handlers of the script end, too.
+// Returns true if the script has been ended. In this case, makes Lua call the hook at every line and instruction, so
+// that the error handlers of the script also end.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);

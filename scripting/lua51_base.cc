@@ -186,10 +186,15 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// Collects all garbage, in steps between which the script can be ended. Runs two cycles: the first may have begun
-// earlier, and does not find what has become garbage since then.
+// Collects all garbage. If Lua uses much memory, does so in steps, between which the script can be ended. Then it runs
+// two cycles: the first may have begun earlier, and does not find what has become garbage since then.
 void CollectAll(lua_State* lua) {
-  constexpr int kSmallestStep = 0;  // a larger step also does the work that has accumulated since the last one
+  constexpr int kSmallKilobytes = 4096;  // a collection takes some milliseconds
+  constexpr int kSmallestStep = 0;       // a larger step also does the work that has accumulated since the last one
+  if (lua_gc(lua, LUA_GCCOUNT) < kSmallKilobytes) {
+    lua_gc(lua, LUA_GCCOLLECT);
+    return;
+  }
   WorkCounter work(lua);
   for (int cycles = 0; cycles < 2;) {
     cycles += lua_gc(lua, LUA_GCSTEP, kSmallestStep);

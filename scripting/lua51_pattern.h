@@ -56,7 +56,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: `item` matches the character `*at`
   void AddWork(size_t work) {  // counts bytes of work; calls the script's hook once per 4 million bytes
     work_ += work;
-    if (work_ >= kWorkPerHookCall || lua_gethookcount(lua_) == 1) CallScriptHook();
+    if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
   void CallScriptHook();  // calls the script's hook, which may raise an error to end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: the pattern's [set] has `c`
