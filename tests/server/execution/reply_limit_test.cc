@@ -138,32 +138,5 @@ TEST_P(ReplyLimitTest, OfACommandInAScriptIsTheMemoryOfTheScript) {
   EXPECT_THAT(other_.Run({"EVAL", "return #redis.call('GET', 'long')", "0"}), Int(10'000'000));
 }
 
-// Each late script lets clients of the next server be served, and their script runs inside it.
-TEST(NestedScripts, GetBusyWhenTheStackIsNearlyUsedUp) {
-  std::function<int(int)> nest = [&](int depth) {  // returns how many scripts ran inside each other
-    constexpr size_t kUsedStack = size_t{400} << 10;
-    volatile char used[kUsedStack];
-    used[depth] = 1;
-    EXPECT_EQ(used[depth], 1);
-    TestServer server;
-    TestClient client(server), killer(server);
-    int inner = 0;
-    server.DuringLongTasks([&, done = false]() mutable {
-      if (std::exchange(done, true)) return;
-      if (depth < 100) inner = nest(depth + 1);
-      killer.Send("SCRIPT KILL");
-    });
-    server.clock().AdvanceWithEachReading(1000);
-    const TestReply reply = client.Run({"EVAL", "while true do end", "0"});
-    server.clock().AdvanceWithEachReading(0);
-    if (depth > 0 && reply.Text().starts_with("BUSY")) return 0;
-    EXPECT_THAT(reply, ErrorStartsWith("ERR Script killed by user"));
-    return inner + 1;
-  };
-  const int nested = nest(0);
-  EXPECT_GE(nested, 3);
-  EXPECT_LT(nested, 100);
-}
-
 }  // namespace
 }  // namespace respite

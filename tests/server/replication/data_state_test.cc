@@ -372,7 +372,7 @@ TEST_F(DataStateTest, ASentinelLeadsReplicasWithoutALinkToASiblingAndOthersToASt
   }
 }
 
-// --- Data that the primary has neither continued nor sent.
+// --- Data that the primary has not continued or sent yet.
 
 void ExpectUnconfirmed(ReplicationMember& replica) {
   EXPECT_TRUE(replica.history().IsWhole());

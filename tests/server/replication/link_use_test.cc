@@ -522,47 +522,6 @@ TEST_F(LinkUseTest, AnAppendOnlyFileOfTheReplicaHasEverything) {
   ExpectSameData(primary, replica);
 }
 
-// A replica that was cut off has the offset of the old history. Elections must not prefer it to replicas of the new
-// one.
-TEST_F(LinkUseTest, AnAppendOnlyFileIsContinuedAboveTheOffsetsOfItsHistory) {
-  ReplicationMember& primary = world_.Add({"appendonly yes"});
-  int64_t highest = -1;
-  // In one round nothing is written, in another the file is rewritten before there is a replica.
-  for (int round = 0; round < 5; ++round) {
-    if (round == 3) primary.Run("BGREWRITEAOF");
-    network().Step(1000);
-    ReplicationMember& replica = AddLinked(primary);
-    EXPECT_GT(primary.history().offset, highest) << round;
-    for (int i = 0; round != 2 && i < 100; ++i) primary.Run(StrCat("SET k", i, " v"));
-    {
-      TestClient client(primary.server());
-      for (int i = 0; round != 2 && i < 100; ++i) client.Run("WAIT 1 1");
-    }
-    if (round == 1) primary.Run("BGREWRITEAOF");
-    network().Step(60'000);
-    highest = replica.history().offset;
-    replica.Stop();
-    primary.Stop();
-    primary.Start();
-  }
-  EXPECT_THAT(primary.Run("DBSIZE"), Int(100));
-}
-
-// The base of its file was written after a full synchronisation.
-TEST_F(LinkUseTest, AReplicaWithAnAppendOnlyFileContinuesAboveItsPrimary) {
-  ReplicationMember& primary = world_.Add();
-  primary.server()->services().data.dataset.history.offset = 100'000'000;
-  ReplicationMember& replica = AddLinked(primary, {"appendonly yes"});
-  network().Step(3000);
-  const int64_t offset = replica.history().offset;
-  ASSERT_GE(offset, 100'000'000);
-  replica.Run("REPLICAOF NO ONE");
-  replica.Stop();
-  replica.Start();
-  AddLinked(replica);
-  EXPECT_GT(replica.history().offset, offset);
-}
-
 TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);

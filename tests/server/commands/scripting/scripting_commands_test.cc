@@ -573,41 +573,6 @@ TEST_P(ScriptingCommands, DebugAllowsNothingThatReplacesTheCodeThatRuns) {
   }
 }
 
-// Every command that scripts otherwise may not call, with the fewest arguments that it takes, and with one more.
-TEST(ScriptsThatMayCallAnything, HarmNothing) {
-  std::vector<std::vector<std::string>> calls;
-  {
-    TestServer server;
-    server->services().env.commands.ForEach([&](const Command& command) {
-      const bool ends = command.full_name == "shutdown" || command.full_name == "debug" ||
-                        command.full_name == "client|pause";  // these block, as intended
-      if (!command.Is(CommandFlag::kNoScript) || command.IsContainer() || ends) return;
-      std::vector<std::string> words;
-      if (command.parent != nullptr) words.push_back(command.parent->full_name);
-      words.push_back(std::string(command.name));
-      while (words.size() < static_cast<size_t>(std::abs(command.arity))) words.push_back("1");
-      calls.push_back(words);
-      words.push_back("2");
-      calls.push_back(words);
-    });
-  }
-  ASSERT_GT(calls.size(), 100u);
-  for (const std::vector<std::string>& words : calls) {
-    TestServer server({.directives = {"enable-debug-command yes"}});
-    TestClient client(server);
-    client.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
-    std::vector<std::string> eval = {"EVAL", "redis.pcall(unpack(ARGV)) collectgarbage() return redis.call('DBSIZE')",
-                                     "0"};
-    eval.insert(eval.end(), words.begin(), words.end());
-    client.Run(eval);
-    server.Cron();
-    TestClient other(server);
-    other.Run({"EVAL", "return redis.call('SET', 'k', 'v')", "0"});
-    server.Cron();
-    EXPECT_TRUE(other.Run("PING").HasValue()) << testing::PrintToString(words);
-  }
-}
-
 // Whatever a command does to a script's connection, the next script has a new connection.
 TEST_P(ScriptingCommands, WhatDebugLetsAScriptDoToItsConnectionEndsWithIt) {
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");

@@ -1,0 +1,76 @@
+// Scripts at their limits: inside each other, and calling what scripts may not call.
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+// Each late script lets clients of the next server be served, and their script runs inside it.
+TEST(NestedScripts, GetBusyWhenTheStackIsNearlyUsedUp) {
+  std::function<int(int)> nest = [&](int depth) {  // returns how many scripts ran inside each other
+    constexpr size_t kUsedStack = size_t{400} << 10;
+    volatile char used[kUsedStack];
+    used[depth] = 1;
+    EXPECT_EQ(used[depth], 1);
+    TestServer server;
+    TestClient client(server), killer(server);
+    int inner = 0;
+    server.DuringLongTasks([&, done = false]() mutable {
+      if (std::exchange(done, true)) return;
+      if (depth < 100) inner = nest(depth + 1);
+      killer.Send("SCRIPT KILL");
+    });
+    server.clock().AdvanceWithEachReading(1000);
+    const TestReply reply = client.Run({"EVAL", "while true do end", "0"});
+    server.clock().AdvanceWithEachReading(0);
+    if (depth > 0 && reply.Text().starts_with("BUSY")) return 0;
+    EXPECT_THAT(reply, ErrorStartsWith("ERR Script killed by user"));
+    return inner + 1;
+  };
+  const int nested = nest(0);
+  EXPECT_GE(nested, 3);
+  EXPECT_LT(nested, 100);
+}
+
+// Every command that scripts otherwise may not call, with the fewest arguments that it takes, and with one more.
+TEST(ScriptsThatMayCallAnything, HarmNothing) {
+  std::vector<std::vector<std::string>> calls;
+  {
+    TestServer server;
+    server->services().env.commands.ForEach([&](const Command& command) {
+      const bool ends = command.full_name == "shutdown" || command.full_name == "debug" ||
+                        command.full_name == "client|pause";  // these block, as intended
+      if (!command.Is(CommandFlag::kNoScript) || command.IsContainer() || ends) return;
+      std::vector<std::string> words;
+      if (command.parent != nullptr) words.push_back(command.parent->full_name);
+      words.push_back(std::string(command.name));
+      while (words.size() < static_cast<size_t>(std::abs(command.arity))) words.push_back("1");
+      calls.push_back(words);
+      words.push_back("2");
+      calls.push_back(words);
+    });
+  }
+  ASSERT_GT(calls.size(), 100u);
+  for (const std::vector<std::string>& words : calls) {
+    TestServer server({.directives = {"enable-debug-command yes"}});
+    TestClient client(server);
+    client.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+    std::vector<std::string> eval = {"EVAL", "redis.pcall(unpack(ARGV)) collectgarbage() return redis.call('DBSIZE')",
+                                     "0"};
+    eval.insert(eval.end(), words.begin(), words.end());
+    client.Run(eval);
+    server.Cron();
+    TestClient other(server);
+    other.Run({"EVAL", "return redis.call('SET', 'k', 'v')", "0"});
+    server.Cron();
+    EXPECT_TRUE(other.Run("PING").HasValue()) << testing::PrintToString(words);
+  }
+}
+
+}  // namespace
+}  // namespace respite
