@@ -21,7 +21,7 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
   // Makes no system call, because the caller already has the reading of RealClock.
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
   // Returns kNever if the clock stands still before `monotonic_us`, or if `monotonic_us` is too far away. If
-  // `monotonic_us` has passed already, returns a real time that has passed, too.
+  // `monotonic_us` has already passed, returns a real time that has also passed.
   virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the real time when MonotonicUs() reaches this
   static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 

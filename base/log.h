@@ -4,8 +4,8 @@
 //   pid ^ ^ role local time ^ mark of the level: . debug, - verbose, * notice, # warning
 //
 // Each call of Log writes one line. A text may contain parts that clients, scripts and other servers chose. Such a part
-// can neither begin a line nor send commands to a terminal: control characters are written as escapes such as "\n" or
-// "\x1b", or as spaces (kLogfmt). Tabs (except in kJson) and UTF-8 are written unchanged.
+// cannot begin a line or send commands to a terminal: control characters are written as escapes such as "\n" or "\x1b",
+// or as spaces (kLogfmt). Tabs (except in kJson) and UTF-8 are written unchanged.
 //
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
 // next line that can be written, the log reports how many lines were lost. Each line is a single write(2); nothing is

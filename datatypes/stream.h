@@ -185,7 +185,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // The number is known for the last ID. If no live entry is left, it is known for every ID below the last ID, too. It
+  // The number is known for the last ID. If no live entry is left, it is also known for every ID below the last ID. It
   // is also known for an ID up to the first live entry, unless XDEL has removed an entry after the first live one
   // (kValkey81: or after `id`). The number is 0 if nothing was ever added.
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount

@@ -88,7 +88,7 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   // `to` exists, and for example with EXDEV or EPERM if the file system cannot link these names.
   virtual IoError Link(const std::string& from, const std::string& to) = 0;  // gives the file a second name
   virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; kNoError if `path` exists
-  // Makes creations of files durable, too. "." is the working directory.
+  // Also makes creations of files durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // The names are unordered; "." and ".." are left out.
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory

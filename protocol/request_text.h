@@ -72,7 +72,7 @@ class RequestOutput {  // writes many requests in RESP, through a buffer, for ex
   void Begin(size_t words);  // starts a request; `words` calls of Word or Integer must follow
   void Word(Bytes word);
   void Integer(int64_t number);  // writes an argument: a number as decimal text
-  // For a part of a request, an annotation of an AOF (`#TS:…`), or requests that are in RESP already.
+  // For part of a request, an annotation of an AOF (`#TS:…`), or requests that are in RESP already.
   void Verbatim(Bytes text);  // writes the bytes as they are
   void Flush();               // passes the buffered bytes to Take; must be called at the end
 

@@ -95,7 +95,7 @@ class JsonPath {  // a parsed path
   static Result<JsonPath, std::string> Parse(  // the error says what is wrong, and where
       Bytes text, JsonPathGrammar grammar = JsonPathGrammar::kComputing);
 
-  static bool IsLegacyText(Bytes text) {  // true: is neither "$" nor begins with "$." or "$["
+  static bool IsLegacyText(Bytes text) {  // false: "$", or begins with "$." or "$["
     return text != "$" && !text.starts_with("$.") && !text.starts_with("$[");
   }
 

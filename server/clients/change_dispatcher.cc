@@ -17,7 +17,7 @@ namespace respite {
 void ChangeDispatcher::OnChange(int db, Bytes key) {
   if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.OnChange(db, key);
   if (!parts_.watched_keys.IsEmpty()) parts_.watched_keys.OnChange(db, key);
-  if (!parts_.blocked_clients.IsNoKeyAwaited()) parts_.blocked_clients.OnChange(db, key);
+  if (parts_.blocked_clients.HasAwaitedKeys()) parts_.blocked_clients.OnChange(db, key);
   if (!parts_.tracking.IsEmpty()) parts_.tracking.OnChange(key);
 }
 
@@ -28,7 +28,7 @@ void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
 }
 
 void ChangeDispatcher::OnWake(int db, Bytes key) {
-  if (!parts_.blocked_clients.IsNoKeyAwaited()) parts_.blocked_clients.OnChange(db, key);
+  if (parts_.blocked_clients.HasAwaitedKeys()) parts_.blocked_clients.OnChange(db, key);
 }
 
 void ChangeDispatcher::OnFlush(std::span<const int> dbs) {

@@ -106,7 +106,7 @@ void Election::ScheduleVoteRequest() {
     vote_request_at_ms_ += kFixedDelayMs + chance_ms + rank_ * kDelayPerRankMs;
   }
   parts_.core.log.Notice(StrCat("Start of election delayed for ", vote_request_at_ms_ - now_ms, " milliseconds (rank #",
-                                rank_, ", offset ", parts_.core.host.Offset(), ")."));
+                                rank_, ", offset ", History::PlainOffset(parts_.core.host.Offset()), ")."));
   parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // tells the other replicas this node's offset
   if (is_manual) Continue();
 }

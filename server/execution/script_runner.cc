@@ -125,8 +125,8 @@ void ScriptRunner::End() {
 
 namespace {
 
-// While a late script lets other clients be served, another server of this thread may run a script inside it, which may
-// become late, too. So the native stack grows with each of them.
+// While a late script lets other clients be served, another server of this thread may run a script inside it. This
+// script may also become late, and so on. So the native stack grows with each of them.
 thread_local int late_scripts_of_thread = 0;  // number of late scripts that now let others be served
 
 // Returns whether one more script may begin inside late scripts. The script, and what is served inside it, need up to

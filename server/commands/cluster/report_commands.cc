@@ -87,7 +87,7 @@ std::string InfoText(const Cluster& cluster) {
 
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
   if (node.IsMyself()) return call.services.data.dataset.history.offset;
-  return node.offset < 0 ? node.offset + History::kMaxOffset : node.offset;  // < 0: History::OffsetInElections
+  return History::PlainOffset(node.offset);
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {

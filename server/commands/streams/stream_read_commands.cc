@@ -320,7 +320,7 @@ struct ClaimedEntry {
   uint64_t deliveries;  // before this one
 };
 
-// What one stream contributes to the reply of XREADGROUP. If the ID is `>`: first the pending entries in `claimed`
+// The entries of one stream in the reply of XREADGROUP. If the ID is `>`: first the pending entries in `claimed`
 // (option CLAIM), then `count` new entries from `first_new` on. If the ID is any other: the consumer's own pending
 // entries in `history`, some of which may be deleted. `first_new` stays valid until the reply is written, because no
 // entry moves in memory before.

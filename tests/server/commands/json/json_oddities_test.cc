@@ -1,4 +1,4 @@
-// What the JSON commands of Redis 8.6 do in cases that its documents do not describe. system/json_test.py compares
+// The JSON commands in cases that the documents of Redis 8.6 do not describe. system/json_test.py compares
 // random commands with Redis.
 #include <string>
 #include <vector>
