@@ -142,20 +142,30 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs) {
   return is_fixed ? static_cast<uint32_t>(spec.index) : 0;
 }
 
+namespace {
+
+// Returns whether one of the arguments from index `first` on is one of the tokens, at whatever place.
+bool HasToken(std::span<const Bytes> argv, size_t first, std::span<const Bytes> tokens) {
+  return std::ranges::any_of(argv.subspan(std::min(first, argv.size())), [&](Bytes word) {
+    return std::ranges::any_of(tokens, [&](Bytes token) { return EqualsIgnoreCase(word, token); });
+  });
+}
+
+constexpr Bytes kValueConditions[] = {"ifeq", "ifne", "ifdeq", "ifdne"};
+constexpr Bytes kGet[] = {"get"};
+
+}  // namespace
+
 KeyList KeysOfSet(std::span<const Bytes> argv) {
   KeyList keys;
-  const auto has = [&](Bytes token) {
-    return argv.size() > 3 &&
-           std::ranges::any_of(argv.subspan(3), [&](Bytes word) { return EqualsIgnoreCase(word, token); });
-  };
-  const bool compares = has("ifeq") || has("ifne") || has("ifdeq") || has("ifdne");
-  keys.Add(1, has("get") ? kKeyRW | kKeyAccess | kKeyUpdate : (compares ? kKeyRW : kKeyOW) | kKeyUpdate);
+  const bool compares = HasToken(argv, 3, kValueConditions);
+  keys.Add(1, HasToken(argv, 3, kGet) ? kKeyRW | kKeyAccess | kKeyUpdate : (compares ? kKeyRW : kKeyOW) | kKeyUpdate);
   return keys;
 }
 
 KeyList KeysOfDelEx(std::span<const Bytes> argv) {
   KeyList keys;
-  keys.Add(1, (argv.size() > 2 ? kKeyRW : kKeyRM) | kKeyDelete);
+  keys.Add(1, (HasToken(argv, 2, kValueConditions) ? kKeyRW : kKeyRM) | kKeyDelete);
   return keys;
 }
 

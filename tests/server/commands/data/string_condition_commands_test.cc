@@ -123,8 +123,11 @@ TEST_P(StringConditionCommands, MSetExRefusals) {
 
 TEST_P(StringConditionCommands, KeysAreFoundWithTheirAccess) {
   EXPECT_THAT(Run("COMMAND GETKEYS MSETEX 2 a 1 b 2 NX"), Bulks({"a", "b"}));
-  EXPECT_THAT(Run("COMMAND GETKEYSANDFLAGS DELEX k"),
-              ArrayOf(ArrayOf(Bulk("k"), SetOf({Simple("RM"), Simple("delete")}))));
+  for (const char* request : {"DELEX k", "DELEX k extra", "DELEX k IF v"}) {
+    EXPECT_THAT(Run(StrCat("COMMAND GETKEYSANDFLAGS ", request)),
+                ArrayOf(ArrayOf(Bulk("k"), SetOf({Simple("RM"), Simple("delete")}))))
+        << request;
+  }
   EXPECT_THAT(Run("COMMAND GETKEYSANDFLAGS DELEX k IFEQ v"),
               ArrayOf(ArrayOf(Bulk("k"), SetOf({Simple("RW"), Simple("delete")}))));
   EXPECT_THAT(Run("COMMAND GETKEYSANDFLAGS SET k v IFEQ v"),
