@@ -232,6 +232,7 @@ class ScriptEngine::WatchedPhase {
     assert(engine.phase_ == Phase::kIdle);
     engine.phase_ = phase;
     engine.stop_reason_ = nullptr;
+    engine.memory_limit_ = engine.memory_factor_ * engine.host_.MemoryLimit();
     engine.watch_.Begin(engine.lua_);
   }
   ~WatchedPhase() {

@@ -31,8 +31,7 @@ struct ScriptFailure {      // the error with which a script, function or librar
 
 class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs clients' scripts or functions
  public:
-  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that the Lua state may allocate, by default
-  static constexpr char kKilled[] =                           // the error of a script that was killed
+  static constexpr char kKilled[] =  // the error of a script that was killed
       "Script killed by user with SCRIPT KILL...";
 
   // A reference to a Lua function, as an index in Lua's registry.
@@ -74,8 +73,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now
     load_until_ms_ = host_.MonotonicMs() + timeout_ms;
   }
-  // The initial value is kMemoryLimit.
-  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // bytes that the Lua state may allocate
+  // Libraries that were accepted before may use twice the memory of others. The initial value is 1.
+  void SetMemoryFactor(size_t factor) { memory_factor_ = factor; }  // multiplies the host's MemoryLimit
   // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
   bool IsRunning() const {  // true: runs or compiles a script, or runs a function; false: also while a library loads
@@ -141,15 +140,16 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   CallArguments words_;                                      // the arguments of the command that redis.call is running
   size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
-  bool is_memory_limited_ = false;      // true: memory_limit_ applies now, because Lua's memory error would be caught
-  Phase phase_ = Phase::kIdle;          // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
-  const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not ended
-  size_t memory_limit_ = kMemoryLimit;  // bytes that the Lua state may allocate
-  int64_t load_until_ms_ = 0;           // when loading a library must end (real time, host_.MonotonicMs())
-  bool collector_runs_ = false;         // true: StartCollector was called for the running script
-  ScriptWatch watch_;                   // makes Lua call OnCount regularly in long scripts
-  Function globals_ = 0;                // registry index of the real table of globals, behind the read-only proxy
-  lua_State* lua_;                      // the Lua state of this engine
+  bool is_memory_limited_ = false;     // true: memory_limit_ applies now, because Lua's memory error would be caught
+  Phase phase_ = Phase::kIdle;         // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
+  const char* stop_reason_ = nullptr;  // the error with which the running script was ended; null: it was not ended
+  size_t memory_limit_ = 0;            // bytes that the Lua state may allocate, from the host
+  size_t memory_factor_ = 1;           // multiplies the host's MemoryLimit in the next phase
+  int64_t load_until_ms_ = 0;          // when loading a library must end (real time, host_.MonotonicMs())
+  bool collector_runs_ = false;        // true: StartCollector was called for the running script
+  ScriptWatch watch_;                  // makes Lua call OnCount regularly in long scripts
+  Function globals_ = 0;               // registry index of the real table of globals, behind the read-only proxy
+  lua_State* lua_;                     // the Lua state of this engine
 };
 
 }  // namespace respite

@@ -23,9 +23,9 @@ std::string FunctionExists(Bytes name) { return "Function " + std::string(name) 
 class LoadMemory {
  public:
   LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {
-    if (origin == FunctionLibraries::Origin::kAccepted) engine.SetMemoryLimit(2 * ScriptEngine::kMemoryLimit);
+    if (origin == FunctionLibraries::Origin::kAccepted) engine.SetMemoryFactor(2);
   }
-  ~LoadMemory() { engine_.SetMemoryLimit(ScriptEngine::kMemoryLimit); }
+  ~LoadMemory() { engine_.SetMemoryFactor(1); }
   LoadMemory(const LoadMemory&) = delete;
   LoadMemory& operator=(const LoadMemory&) = delete;
 

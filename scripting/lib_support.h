@@ -12,10 +12,6 @@
 
 namespace respite {
 
-// The maximum memory of a Lua state, with all its scripts, and the maximum size of a script's reply, in bytes. Beyond
-// this maximum, an error is raised in the running script.
-inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
-
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits, or NaN, becomes the smallest
 // integer. Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
 int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: NaN, or does not fit

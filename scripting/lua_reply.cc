@@ -192,7 +192,7 @@ class ReplyWriter {
 
   // Raises an error if `more` bytes would make the reply larger than the memory limit of a script.
   void RequireCapacity(size_t more) {
-    if (reply_.Size() - start_ + more <= kScriptMemoryLimit) return;
+    if (reply_.Size() - start_ + more <= host_.MemoryLimit()) return;
     lua_pushliteral(lua_, "not enough memory");
     lua_error(lua_);
   }

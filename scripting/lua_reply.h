@@ -31,7 +31,7 @@ void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 // An error, a status or a big number becomes one line: the text is copied, and its line ends are removed, in one step
 // and outside of Lua's memory limit. So the text has a maximum size.
 inline constexpr size_t kMaxReplyLineBytes =
-    kScriptMemoryLimit / 8;  // maximum size in bytes of an error, status or big number in a script's reply
+    size_t{32} << 20;  // maximum size in bytes of an error, status or big number in a script's reply
 inline constexpr char kLongScriptError[] =
     "ERR The error of the script is too long";  // the reply if an error is longer
 inline constexpr char kLongScriptStatus[] =

@@ -2,6 +2,7 @@
 // emulated version.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -59,7 +60,9 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual bool MustStopReply() noexcept { return false; }        // true: stop writing, the client is closed
   virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
-  virtual void CountError(Bytes text) noexcept = 0;              // INFO errorstats: counts an error in the reply
+  // Limits the memory of all scripts of an engine together, and the reply of each script.
+  virtual size_t MemoryLimit() const noexcept { return size_t{256} << 20; }  // bytes; more is an error of the script
+  virtual void CountError(Bytes text) noexcept = 0;  // INFO errorstats: counts an error in the reply
 };
 
 }  // namespace respite

@@ -179,6 +179,8 @@ constexpr Directive kProcessDirectives[] = {
     {"record", kEffective, OptionalText<&Settings::record>(), kImmutable | kHidden},
     {"ready-fd", kEffective, kReadyFd, kImmutable | kHidden},
     {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
+    {"script-memory-limit", kEffective, Memory<&Settings::script_memory_limit>(16 * 1024 * 1024, kMaxLong / 8),
+     kHidden},
     {"seed", kEffective, kSeed, kImmutable | kHidden},
     RenamedIn("7.4.0,valkey:8.0.0",
               {"server-cpulist", kEffective, OptionalText<&Settings::server_cpulist>(), kImmutable, "server_cpulist"}),

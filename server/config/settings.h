@@ -168,6 +168,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   std::optional<uint64_t> seed;  // start value of random choices, for equal runs; nullopt: random
   std::string server_cpulist;    // processors of the main threads; empty: any
   bool set_proc_title = true;    // the process changes its title in ps
+  uint64_t script_memory_limit = uint64_t{256} << 20;    // bytes for all scripts together; the same for functions
   uint32_t shutdown_on_sigint = kShutdownDefault;        // kShutdown… bits: options of this shutdown
   uint32_t shutdown_on_sigterm = kShutdownDefault;       // kShutdown… bits: options of this shutdown
   int shutdown_timeout = 10;                             // seconds that a shutdown waits for replicas

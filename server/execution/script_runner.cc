@@ -44,6 +44,7 @@ Refusal NotInScript(const DialectTraits& traits) {
 constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
 constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
 constexpr char kReplyTooLong[] = "ERR The reply of the command is too long for a script";
+constexpr char kPropagatesTooMuch[] = "OOM The script's writes and messages are too long together";
 constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale replica";
 constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 constexpr char kScriptOutOfMemory[] =
@@ -282,6 +283,9 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
+  // What a script propagates is kept until its end. maxmemory does not limit it, because it is no data.
+  const size_t propagated_bytes = current_->call->unit.data().propagated_commands.TotalBytes();
+  if (propagated_bytes > 4 * parts_.env.settings.script_memory_limit) throw Refusal{refusals::kPropagatesTooMuch};
   // The checks below apply only to the first write of a script. Its later writes run even if disk errors or missing
   // replicas forbid writes by then, so that the script's changes are not left half done.
   if (current_->has_written || !command.Is(kWrite)) return;

@@ -91,7 +91,8 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   bool MustStopReply() noexcept override;           // true: the client has gone, or was closed for too much output
   int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
-  void CountError(Bytes text) noexcept override;    // counts an error in the script's own reply; the call has failed
+  size_t MemoryLimit() const noexcept override { return parts_.env.settings.script_memory_limit; }  // see ScriptHost
+  void CountError(Bytes text) noexcept override;  // counts an error in the script's own reply; the call has failed
 
  private:
   struct Current {  // the script that runs, or is compiled, now

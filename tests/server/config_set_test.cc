@@ -83,8 +83,9 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
           "announce", "cluster-announce-client-ipv4", "cluster-announce-client-ipv6", "extended-redis-compatibility",
           "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file", "test-commands",
           "test-maint-notifications", "test-world-idle", "aof-load-failed-commands", "nodes",
-          "replica-ignore-command-errors", "sentinels", "record", "node-threads", "cluster-databases",
-          "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
+          "replica-ignore-command-errors", "script-memory-limit", "sentinels", "record", "node-threads",
+          "cluster-databases", "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled",
+          "slot-migration-max-failover-repl-bytes",
           // Of Redis 8.10.
           "backup-sealed-ttl", "backupdirname", "preload-file",
           // Directives of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.

@@ -129,12 +129,14 @@ TEST_P(ReplyLimitTest, OfACommandInAScriptIsTheMemoryOfTheScript) {
   other_.Run({"SET", "long", text});
   const std::string call = "local t = {} for i = 1, 1000 do t[i] = 'long' end return redis.pcall('MGET', unpack(t))";
   EXPECT_THAT(other_.Run({"EVAL", call, "0"}), Error("ERR The reply of the command is too long for a script"));
-  EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit);
-  EXPECT_GT(meter_.max_script_bytes, ScriptEngine::kMemoryLimit / 2);
+  constexpr size_t kMemoryLimit = 256'000'000;
+  other_.Run("CONFIG SET script-memory-limit 256mb");
+  EXPECT_LE(meter_.max_script_bytes, kMemoryLimit);
+  EXPECT_GT(meter_.max_script_bytes, kMemoryLimit / 2);
   meter_.max_script_bytes = 0;
-  EXPECT_THAT(other_.Run({"EVAL", "local held = string.rep('x', 4e8) " + call, "0"}),
+  EXPECT_THAT(other_.Run({"EVAL", "local held = string.rep('x', 1e8) " + call, "0"}),
               Error("ERR The reply of the command is too long for a script"));
-  EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit - 400'000'000);
+  EXPECT_LE(meter_.max_script_bytes, kMemoryLimit - 100'000'000);
   EXPECT_THAT(other_.Run({"EVAL", "return #redis.call('GET', 'long')", "0"}), Int(10'000'000));
 }
 

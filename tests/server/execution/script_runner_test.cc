@@ -37,6 +37,32 @@ TEST(NestedScripts, GetBusyWhenTheStackIsNearlyUsedUp) {
   EXPECT_LT(nested, 100);
 }
 
+// What a script writes or publishes is kept for replicas and the append-only file until the script ends.
+TEST(ScriptRunner, LimitsWhatAScriptPropagates) {
+  TestServer server({.directives = {"script-memory-limit 16mb", "maxmemory 100mb"}});
+  TestClient client(server);
+  const std::string begin = "local mb = string.rep('x', 1e6) for i = 1, 100 do redis.call(";
+  for (const char* call : {"'PUBLISH', 'channel', mb", "'SET', 'key', mb"}) {
+    EXPECT_THAT(client.Run({"EVAL", begin + call + ") end", "0"}),
+                ErrorStartsWith("OOM The script's writes and messages"))
+        << call;
+  }
+  const std::string kept =
+      "for i = 1, 100 do redis.pcall('SET', KEYS[1], ARGV[1]) end return redis.call('STRLEN', KEYS[1])";
+  EXPECT_THAT(client.Run({"EVAL", kept, "1", "key", std::string(1'000'000, 'x')}), Int(1'000'000));
+  EXPECT_THAT(client.Run({"EVAL", begin + "'GET', 'key') end return 'done'", "0"}), Bulk("done"));
+}
+
+// The limit is for all scripts together.
+TEST(ScriptRunner, LimitsTheMemoryOfScriptsAsConfigured) {
+  TestServer server({.directives = {"script-memory-limit 16mb"}});
+  TestClient client(server);
+  const char* const script = "return #string.rep('x', 2e7)";
+  EXPECT_THAT(client.Run({"EVAL", script, "0"}).Text(), testing::EndsWith("not enough memory"));
+  client.Run("CONFIG SET script-memory-limit 64mb");
+  EXPECT_THAT(client.Run({"EVAL", script, "0"}), Int(20'000'000));
+}
+
 // Every command that scripts otherwise may not call, with the fewest arguments that it takes, and with one more.
 TEST(ScriptsThatMayCallAnything, HarmNothing) {
   std::vector<std::vector<std::string>> calls;

@@ -476,8 +476,8 @@ TEST_P(ScriptingCommands, AReplyEndsWithTheMemoryOfAScript) {
 
 TEST_P(ScriptingCommands, AnErrorHasALimit) {
   if (IsResp3()) return;
-  EXPECT_THAT(Eval("return {err = 'E ' .. string.rep('x', 1.4e8)}"), Error("ERR The error of the script is too long"));
-  EXPECT_THAT(Eval("error(string.rep('x', 1.4e8))"), ErrorStartsWith("ERR The error of the script is too long"));
+  EXPECT_THAT(Eval("return {err = 'E ' .. string.rep('x', 4e7)}"), Error("ERR The error of the script is too long"));
+  EXPECT_THAT(Eval("error(string.rep('x', 4e7))"), ErrorStartsWith("ERR The error of the script is too long"));
 }
 
 // The arguments of one call may be the same long text, thousands of times.
