@@ -28,6 +28,7 @@
 #include <span>
 #include <string>
 
+#include "base/byte_order.h"
 #include "base/bytes.h"
 #include "base/number_text.h"
 #include "datatypes/packed_store.h"
@@ -66,8 +67,15 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
   char* Write(char* to) const;  // writes the encoded element to `to`; returns where it ends
   // Requires: a listpack element begins at `at`.
   bool Matches(const char* at) const {  // true: the listpack element at `at` has this head and text
-    return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
-           std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
+    if (at[0] != head_[0] || std::memcmp(at, head_.data(), head_size_) != 0) return false;
+    // Compares the ends first, because names of fields and members often begin alike: user:1, user:2.
+    const char* const text = at + head_size_;
+    const size_t size = text_.size();
+    if (size >= sizeof(uint64_t)) {
+      const size_t end = size - sizeof(uint64_t);
+      if (LoadLittle<uint64_t>(text + end) != LoadLittle<uint64_t>(text_.data() + end)) return false;
+    }
+    return std::memcmp(text, text_.data(), size) == 0;
   }
 
  private:
@@ -130,7 +138,10 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
   static size_t ElementSize(const char* at) {  // bytes of the element at address `at`, including its tail
-    size_t content = ContentSize(at);
+    const auto head = static_cast<uint8_t>(*at);
+    if (head < 0x80) return 2;                 // a small integer
+    if (head < 0xc0) return 2 + (head & 63u);  // a short text
+    const size_t content = ContentSize(at);
     return content + TailSize(content);
   }
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }  // bytes of an element with this text

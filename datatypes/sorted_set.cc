@@ -200,8 +200,9 @@ void SortedSet::ChangeScoreInListpack(size_t at, Bytes member, double score) {
   AddToListpack(member, score);
 }
 
-void SortedSet::PrepareToAdd(size_t members) {
-  if (!IsTable() && members > limits_->zset_max_listpack_entries) ConvertToTable();
+void SortedSet::PrepareToAdd(size_t members, size_t longest) {
+  const bool fits = members <= limits_->zset_max_listpack_entries && longest <= limits_->zset_max_listpack_value;
+  if (!IsTable() && !fits) ConvertToTable();
 }
 
 void SortedSet::ConvertToTable() {

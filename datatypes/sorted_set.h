@@ -72,10 +72,11 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes; `member` is not a
   // view of this set. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // ZADD, ZINCRBY and GEOADD call PrepareToAdd before they add `members` members. Only the limit
-  // zset-max-listpack-entries counts, and not the members that the set already has.
-  void PrepareToAdd(size_t members);  // makes a table if `members` new members alone exceed the limit of a listpack
-  bool Remove(Bytes member);          // removes a member; false: there is no such member
+  // ZADD, ZINCRBY and GEOADD call PrepareToAdd before they add `members` members, of which the longest has `longest`
+  // bytes (0: does not matter). The members that the set already has do not count.
+  void PrepareToAdd(size_t members,  // makes a table if the new members alone exceed a limit of listpacks
+                    size_t longest = 0);
+  bool Remove(Bytes member);  // removes a member; false: there is no such member
   // Cost: O(count + log n).
   void Remove(RankSpan span);  // removes the members of these ranks
 

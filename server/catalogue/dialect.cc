@@ -215,6 +215,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.unsubscribing_needs_subscription = false;
   traits.past_deadlines_expire = true;
   traits.scan_type_check = ScanTypeCheck::kOfType;
+  traits.zadd_considers_lengths = true;
   traits.lag_considers_all_deletions = true;
   traits.client_list_combines_filters = true;
   traits.client_list_needs_positive_ids = true;

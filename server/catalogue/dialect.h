@@ -148,6 +148,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scores_in_ranges_are_decimal = false;  // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool json_paths_compute = true;             // paths of JSON commands have the operators and functions of Redis 8.10
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
+  bool zadd_considers_lengths = false;             // ZADD with a long member makes a skiplist before it adds any member
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
   bool sort_may_use_own_slot = false;  // in a cluster, SORT k allows BY and GET patterns in the slot of k: p{k}*
 

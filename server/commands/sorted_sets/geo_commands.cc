@@ -93,7 +93,7 @@ struct GeoAdd {
     Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, CapacityFor(places, call.db.Limits()))
                                   : call.db.Open<SortedSet>(key);
     const auto pair_at = [&](size_t i) { return std::pair(places[i].member, static_cast<double>(places[i].score)); };
-    const AddCounts counts = set ? AddPairs(set, options.rule, places.size(), pair_at) : AddCounts{};
+    const AddCounts counts = set ? AddPairs(call, set, options.rule, places.size(), pair_at) : AddCounts{};
     call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
     RecordDecimal(call, 3 * places.size());
   }

@@ -101,7 +101,7 @@ void AddMembers(Call& call, AddRule::Arithmetic arithmetic) {
   Edit<SortedSet> set =
       creates ? call.db.OpenOrCreate<SortedSet>(key, options.Room(call.db.Limits())) : call.db.Open<SortedSet>(key);
   const auto pair_at = [&](size_t i) { return std::pair(options.pairs[2 * i + 1], scores[i]); };
-  const AddCounts counts = set ? AddPairs(set, options.rule, options.Count(), pair_at) : AddCounts{};
+  const AddCounts counts = set ? AddPairs(call, set, options.rule, options.Count(), pair_at) : AddCounts{};
   RecordPlainScores(call, options.pairs, scores);
   if (!options.Increments()) return call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
   if (counts.last.outcome == AddResult::Outcome::kRuledOut) return call.reply.Null();

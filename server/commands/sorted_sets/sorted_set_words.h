@@ -1,6 +1,7 @@
 // Helpers for sorted set commands: parse ranges, write scores, store results.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -90,11 +91,15 @@ struct AddCounts {                                   // how many members AddPair
 // pair_at(index) returns a member and its score. Throws a Refusal if a sum of scores is not a number. Requires: `count`
 // is 1 if the rule adds scores, so that nothing was changed before the Refusal.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` members, or changes their scores
-                   size_t count, PairAt&& pair_at) {
+AddCounts AddPairs(const Call& call, Edit<SortedSet>& set,  // adds `count` members, or changes their scores
+                   const AddRule& rule, size_t count, PairAt&& pair_at) {
   using Outcome = AddResult::Outcome;
   AddCounts counts;
-  set->PrepareToAdd(count);
+  size_t longest = 0;  // the length of the longest member, if it matters
+  if (call.services.env.dialect.traits.zadd_considers_lengths) {
+    for (size_t i = 0; i < count; ++i) longest = std::max(longest, pair_at(i).first.size());
+  }
+  set->PrepareToAdd(count, longest);
   for (size_t i = 0; i < count; ++i) {
     const std::pair<Bytes, double> pair = pair_at(i);
     counts.last = set->Add(pair.first, pair.second, rule);
