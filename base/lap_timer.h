@@ -71,7 +71,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
   // A larger change of the rate means that the thread now reads the counter of another processor, or that the RealClock
   // stood still while the machine slept.
-  static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
+  static constexpr double kMaxRateDeviation = 0.01;  // 1 %; if the measured rate changes by more, measuring restarts
 
   struct Mark {      // two readings at the same moment
     uint64_t ticks;  // what the processor's tick counter showed

@@ -453,8 +453,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       return directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A page may have several entries in the directory. Only the first of these is accepted, so that all pages are
-      // equally likely.
+      // A page fills Span(page) adjacent entries of the directory, and the index of the first one is divisible by
+      // Span(page). Any other entry is drawn again, so that all pages are equally likely.
       if ((at & (Span(directory_[at]) - 1)) == 0) return directory_[at];
     }
   }

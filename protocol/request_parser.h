@@ -148,7 +148,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t size_ = 0;                // number of bytes in the window
   size_t begin_ = 0;               // where in data_ the request begins that is being parsed
   size_t pos_ = 0;                 // end of the parsed bytes
-  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that were parsed before SaveRest; not in BufferedBytes
+  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that BufferedBytes omits: parsed before SaveRest
   bool in_scratch_ = false;        // true: data_ is in the caller's buffer; false: in own_
   char* scratch_ = nullptr;        // the caller's buffer, from ReadTarget until Received; null: the read goes elsewhere
   bool reading_big_ = false;       // true: the last ReadTarget was in a big argument's Blob

@@ -47,7 +47,7 @@ class JsonBudget {  // limits the work of selections
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }
   bool SpendCopy(const JsonValue& value);      // spends the steps of value.Clone(); false: the limit was reached
-  bool IsSpent() const { return left_ == 0; }  // true: the work was stopped, so its result is incomplete
+  bool IsSpent() const { return left_ == 0; }  // true: no step is left, so the result may be incomplete
   uint64_t& left() { return left_; }           // the steps that are left, for code that counts them down itself
 
  private:

@@ -244,7 +244,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
-  bool Settings::*exists_if = nullptr;          // a subcommand exists only while this directive is yes; null: always
+  bool Settings::*exists_if = nullptr;          // the subcommand exists only while this directive is yes; null: always
   std::string_view module = {};                 // kOfModule: the module of Redis that has the command
   std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
   CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports

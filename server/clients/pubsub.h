@@ -124,7 +124,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   // needs that version.
   struct Message {                    // a message that is being delivered
     std::span<const Bytes> pieces;    // the message's RESP text in pieces, without the first byte, `*` or `>`
-    std::array<BlobPart, 2> parts{};  // the RESP text in logs_ for RESP2 and RESP3; empty until needed
+    std::array<BlobPart, 2> parts{};  // the whole RESP text in logs_: [0] for RESP2, [1] for RESP3; empty until needed
   };
 
   const Topics& TopicsOf(PubSubKind kind) const {  // all channels or patterns of this kind, by name

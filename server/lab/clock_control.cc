@@ -83,8 +83,8 @@ void ClockControl::Restore(const State& state) {
   NotifyClockChanged();
 }
 
-// Must be called when the clock was changed. Tells the executor, so that later requests of this turn see the new time,
-// and the TimeKeeper.
+// Must be called when the clock was set, or got another speed, but not after Pass. Tells the executor, so that later
+// requests of this turn see the new time, and the TimeKeeper.
 void ClockControl::NotifyClockChanged() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;

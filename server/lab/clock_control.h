@@ -61,7 +61,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether the clock can be moved. If not, only EndTurn of this class may be called.
+  // Returns false if this server has no clock that can be moved. Then only this function and EndTurn, which does
+  // nothing, may be called.
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
@@ -133,7 +134,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event; returns it; nullopt: none
   void Post(uint64_t client, std::function<JumpResult()> jump);
   bool EveryClientWaits() const;  // each client (at least one) is blocked, subscribed, held by a fault, closing …
-  void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
+  void NotifyClockChanged();      // tells the executor and the keeper; not called for jumps forward (Pass)
 
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO

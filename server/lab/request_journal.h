@@ -95,9 +95,10 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   bool HasBegun() const { return capacity_ != 0; }  // true: Start was called, and not Forget since then
   void TakeOverFrom(RequestJournal& before);        // takes over the entries of a server that this one replaces
 
-  // Returns the recorded expired keys and distributed locks (keys made by SET NX or the like, see key_history.h).
-  // Records that ended before the oldest entry of the journal are dropped. If all records need more than
-  // kMaxHistoryBytes, the oldest are dropped, even locks that are held. Clear drops all except the locks that are held.
+  // Returns the recorded expired keys and distributed locks (keys made by SET NX or the like, see key_history.h). A
+  // record is dropped if the key expired, or the lock ended, before the oldest entry of the journal. If all records
+  // need more than kMaxHistoryBytes, the oldest expired keys are dropped while there are more of them than locks, then
+  // the oldest locks (even held ones), but not the last lock. Clear keeps only the locks that are held.
   const KeyHistory& keys() const { return keys_; }          // the expired keys and locks that were kept
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry

@@ -40,8 +40,8 @@ AppendOnlyFile::AppendOnlyFile(const Parts& parts)
 
 Step AppendOnlyFile::Prepare() {
   const bool wanted = parts_.env.settings.appendonly;
-  // Leaves the single append-only file of Redis before version 7 where it is if preload-file is set, because
-  // preload-file may name it.
+  // Redis before version 7 had a single append-only file. It is taken into the directory appenddirname, except if
+  // preload-file is set, because preload-file may name this file.
   const bool takes_old_file = wanted && parts_.env.settings.preload_file.empty();
   const auto old_file = takes_old_file ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
