@@ -193,7 +193,7 @@ Command& CommandSet::Add(const CommandCard& card, std::span<const CommandCard* c
   command.subcommands.reserve(subcommands.size());
   command.hidden_subcommands.reserve(subcommands.size());
   for (const CommandCard* sub_card : subcommands) {
-    const bool is_shown = dialect_.Has(sub_card->spec->since) && sub_card->spec->exists_if == nullptr;
+    const bool is_shown = dialect_.Has(sub_card->spec->since) && sub_card->spec->required_directive == nullptr;
     Command& sub =
         (is_shown ? command.subcommands : command.hidden_subcommands).emplace_back(Make(*sub_card, &command));
     sub.name = LastPart(sub.full_name);
@@ -239,7 +239,7 @@ const Command* CommandTable::FindSubcommand(const Command& container, Bytes name
 
 const Command* CommandTable::FindOptionalSubcommand(const Command& container, Bytes name) const {
   const Command* const found = Named(container.hidden_subcommands, name);
-  return found != nullptr && found->Spec().exists_if != nullptr ? found : nullptr;
+  return found != nullptr && found->Spec().required_directive != nullptr ? found : nullptr;
 }
 
 const Command* CommandTable::FindForReplay(std::span<const Bytes> words) const {

@@ -76,9 +76,11 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // takes a new largest epoch; false: its own is already the largest
-  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {      // how many primaries recently reported `node` as down
+  bool BumpEpoch() {
+    return slot_claims_.BumpEpoch();
+  }                                             // takes a new largest epoch; false: its own is already the largest
+  void SetEpoch(uint64_t epoch);                // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
+  int CountFailureReports(ClusterNode& node) {  // how many primaries recently reported `node` as down
     return failure_detector_.CountReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
@@ -149,7 +151,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   FailureDetector failure_detector_;  // decides which nodes are PFAIL or FAIL
   Gossip gossip_;                     // spreads what nodes know of each other
   MyRole role_;
-  SlotClaims claims_;                        // decides who owns a slot when nodes disagree
+  SlotClaims slot_claims_;                   // decides who owns a slot when nodes disagree
   ManualFailover manual_failover_;           // carries out CLUSTER FAILOVER
   Election election_;                        // asks for votes, by which this replica replaces its primary
   ReplicaMigration migration_;               // moves this replica to a primary without working replicas

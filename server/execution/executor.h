@@ -134,7 +134,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const Command* command;        // null: no command was running
     const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
-    int depth;                     // nesting of commands: 0 outside EXEC and scripts
+    int nesting;                   // nesting of commands: 0 outside EXEC and scripts
     size_t kept_output_bytes;      // how many bytes of output CLIENT REPLY OFF must not drop
   };
   SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution

@@ -131,7 +131,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const Session* session;        // the session that runs the request; for a script, the script's session
     const Command* command;        // null if the command is unknown
     std::span<const Bytes> words;  // arguments, including the command name
-    int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
+    int nesting = 0;               // 0: sent by a client; more: run by EXEC or a script
     size_t shown = SIZE_MAX;       // number of leading arguments that may be recorded; later ones may be secrets
   };
   struct End {                                                   // how a request has ended
@@ -148,14 +148,14 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Attach();                 // registers this object to get calls and keyspace events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
-  void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
+  void CountRoundTrip(Sender& sender, int nesting);       // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Makes the entry of a request that has not run or has failed. Leaves out arguments that may be secret.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
-                        std::span<const Bytes> words, int depth) const;
+                        std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
   void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered

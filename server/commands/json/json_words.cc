@@ -88,7 +88,7 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root) {
 }
 
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget) {
-  if (path.Computes()) throw Refusal{refusals::kComputes};
+  if (path.IsExpression()) throw Refusal{refusals::kComputes};
   JsonMatches matches = path.Select(root, budget);
   if (budget.IsSpent()) throw Refusal{refusals::kTooManyMatches};
   return matches;
