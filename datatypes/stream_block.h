@@ -122,7 +122,12 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
 
  private:
   StreamBlock() = default;
-  enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
+  enum IdForm : uint8_t {  // how an entry stores its ID, relative to the ID of the previous entry
+    kNextSequence,         // ms is equal, seq is greater by one: nothing is stored
+    kLaterFirst,           // ms is later, seq is 0: stores the difference of ms
+    kLaterSequence,        // ms is equal: stores the difference of seq
+    kLater,                // stores the difference of ms, and seq
+  };
   class Writer;
   struct EntryHeader;
   EntryHeader HeaderFor(const StreamId& id,  // chooses the form of the ID and the flags of an entry

@@ -75,11 +75,11 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   }
 
  private:
-  enum class Outcome : uint8_t {
-    kWhole,
-    kNothing,  // nothing, or only annotations
-    kIncomplete,
-    kLargeArgument,
+  enum class Outcome : uint8_t {  // the result of parsing a record in buffer_
+    kWhole,                       // the whole record was parsed
+    kNothing,                     // buffer_ has nothing, or only annotations
+    kIncomplete,                  // buffer_ lacks the end of the record
+    kLargeArgument,               // buffer_ lacks the end of a large argument, which FetchLargeArgument must read
     kFormatError,
   };
 

@@ -45,7 +45,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress(at) if due; false: the sink refused
 
  private:
-  enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
+  enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };  // what is read next; kDone: nothing
 
   bool Fail(RdbFailure::Kind kind, std::string text);  // stores the first failure in failure_; returns false
   // Returns false if the input has failed, and stores the I/O error or else `why_not` in failure_. Stores nothing if

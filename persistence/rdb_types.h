@@ -30,7 +30,7 @@ struct RdbEntryProperties {           // the key that gets a value read from an 
 
 struct RdbValueFault {  // why a value in an RDB cannot be read
   enum class Kind : uint8_t {
-    kBad,
+    kBad,    // the value is malformed
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
   };
   Kind kind;        // kBad, or kEmpty: an empty collection

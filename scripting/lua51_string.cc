@@ -107,7 +107,7 @@ int Sub(lua_State* lua) {
   return 1;
 }
 
-enum class Wanted { kPlaces, kCaptures };
+enum class Wanted { kPlaces, kCaptures };  // kPlaces: string.find; kCaptures: string.match
 
 bool HasSpecials(Bytes pattern) { return std::strpbrk(pattern.data(), "^$*+?.([%-") != nullptr; }
 

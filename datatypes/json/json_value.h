@@ -121,6 +121,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;
+  // The values of bits 0-2, in the order of the table at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
   static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // -0.0

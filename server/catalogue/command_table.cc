@@ -23,7 +23,7 @@ struct Tokens {
   std::vector<std::string_view> hidden = {};
 };
 
-enum class Around : uint8_t { kShown, kHidden };
+enum class Around : uint8_t { kShown, kHidden };  // whether the version has the argument around these arguments
 
 void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Around around, Tokens& tokens) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {

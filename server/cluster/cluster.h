@@ -65,7 +65,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
   // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
-  // kIfPrimaryIsGone: the primary requests its failover because it stops (SHUTDOWN FAILOVER).
+  // kAsk: the primary pauses writes until this replica has all data. kForce: CLUSTER FAILOVER FORCE asks only for
+  // votes. kTakeOver: CLUSTER FAILOVER TAKEOVER, without votes. kIfPrimaryIsGone: the primary requests its failover
+  // because it stops (SHUTDOWN FAILOVER).
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.

@@ -24,6 +24,7 @@ class Clients;
 class Executor;
 
 struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
+  // The subcommand. kNext: jumps to the next due event. kReal: shows the machine's time again.
   enum class Kind : uint8_t { kFreeze, kAdvance, kSet, kNext, kRate, kAuto, kReal } kind;
   std::optional<int64_t> ms = {};  // kFreeze, kSet: Unix time; kAdvance: a duration
   double rate = 1;                 // kRate: seconds of the clock per second of real time

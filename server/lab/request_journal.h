@@ -32,7 +32,7 @@ class Clients;
 struct CurrentExecution;
 
 struct RequestEntry {  // one request in the journal, with its client and its outcome
-  enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
+  enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };  // kFault: a fault of TEST FAULT acted on the request
 
   uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
   int64_t wall_us = 0;                         // when the request started (Unix time in µs)

@@ -88,7 +88,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleTurnOff() override;                      // appendonly will be turned off: the backup continues without it
 
  private:
-  enum class Way : uint8_t { kFromAof, kByItself };  // how the files of the backup are made
+  enum class Way : uint8_t { kFromAof, kByItself };  // kFromAof: links files of the AOF; kByItself: forks a child
 
   bool MustWait() const;                     // true: no child can be forked now
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed

@@ -414,6 +414,7 @@ void ReplyBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
     call.reply.Integer(ReadField(text ? text->View() : Bytes(), operation.field));
 }
 
+// kNotWritten: GET, or OVERFLOW FAIL has refused the value. kSame: the written value equals the old one.
 enum class FieldOutcome : uint8_t { kNotWritten, kSame, kChanged };
 
 // Executes one operation of BITFIELD, and writes its result to the reply.
