@@ -8,8 +8,8 @@
 // sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When a push begins a
 // new chunk, the chunk that was at that end until then is sealed: its elements are rewritten in their shortest form.
 //
-// Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
-// servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as
+// Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. OBJECT
+// ENCODING says "listpack" again when a single small node is left, as in Redis. So this server must divide a list as
 // Redis does.
 #pragma once
 

@@ -13,8 +13,8 @@
 //              | 90…ff integer 0 to 111
 //   counts, sizes and deltas are varints: 7 bits per byte, low first; the high bit means that more bytes follow
 //
-// The deltas of the first entry are relative to the ID under which the stream stores the block. Both IDs are usually
-// equal.
+// The deltas of the first entry are relative to the ID under which the stream stores the block, which is usually the ID
+// of this entry.
 //
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //

@@ -62,7 +62,7 @@ enum class JsonFunction : uint8_t {
   kValue,   // the value, if a path selects just one
   kKeys,    // names of the members of objects
   kMatch,   // whether the whole text matches a regular expression
-  kSearch,  // whether a part of the text matches
+  kSearch,  // whether a regular expression matches somewhere in the text
   kConcat,
   kAbs,
   kCeiling,

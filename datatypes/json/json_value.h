@@ -103,7 +103,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
   std::vector<uint32_t> MembersByName() const;  // the numbers of all members, sorted by name; requires: kObject; O(n)
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
-  // The others keep their order. Cost: O(n).
+  // The remaining ones keep their order. Cost: O(n).
   template <class Erase>
   size_t EraseIf(Erase&& erase);  // removes elements or members; returns their number
 

@@ -1,5 +1,5 @@
 // History: the replication history of the data, and the offset reached in it. A replica asks for a history by its ID
-// and an offset. A snapshot stores both.
+// and an offset. A snapshot stores the ID and the offset.
 //
 // The history of a primary is its replication stream, in bytes. A replica has the history of its primary. A server that
 // becomes a primary begins a new history under a new ID, but remembers the old ID and the offset at which the old

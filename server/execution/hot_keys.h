@@ -54,7 +54,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   struct Sums {                     // time and bytes of some commands
     uint64_t duration_us = 0;       // duration in µs
     uint64_t net_bytes = 0;         // bytes of requests and replies
-    void Add(const Sums& amount) {  // adds both
+    void Add(const Sums& amount) {  // adds `amount`
       duration_us += amount.duration_us;
       net_bytes += amount.net_bytes;
     }

@@ -1,6 +1,6 @@
 // Backup: the one backup that a server can make at a time (the commands BACKUP …). It consists of a BASE, the data when
-// a child was forked; an INCR, the commands since then until BACKUP SEAL; and a manifest, which names both. A server
-// can load it as an append-only file.
+// a child was forked; an INCR, the commands since then until BACKUP SEAL; and a manifest, which names BASE and INCR. A
+// server can load it as an append-only file.
 //
 //   idle ─► pending ─► snapshotting ─► incrementing ─► sealed ─► idle
 //                 └──────────┴───────────────┴────► failed
