@@ -55,7 +55,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
 
 std::optional<std::string> Cluster::Start() {
   if (auto reason = bus_.Listen()) return reason;
-  ReadSettings();
+  ApplySettings();
   for (ClusterNode* node : view_->All()) {
     node->born_ms = clock_.NowMs();
     if (node->Is(kNodeFail)) node->failed_at_ms = clock_.NowMs();
@@ -82,7 +82,7 @@ void Cluster::SetMyAddress() {
   view_->RequestSave();
 }
 
-void Cluster::ReadSettings() {
+void Cluster::ApplySettings() {
   SetMyAddress();
   ClusterNode& me = view_->me();
   const Settings& settings = core_.settings;
@@ -126,7 +126,7 @@ void Cluster::Tick() {
   if (tick_count_ % kTicksPerRandomPing == 0) PingRandomNode();
   AnnounceNewPrimary();
   for (ClusterNode* node : all) {
-    if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
+    if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) MonitorNode(*node);
   }
   bus_.CloseLinksOverLimit();
   migration_.Continue();
@@ -176,7 +176,7 @@ void Cluster::AnnounceNewPrimary() {
   gossip_.AnnounceMyself();
 }
 
-void Cluster::CheckNode(ClusterNode& node) {
+void Cluster::MonitorNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
   const bool is_open = node.outbound_link != nullptr && node.outbound_link->IsOpen();

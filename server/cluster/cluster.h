@@ -49,7 +49,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
   void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
-  void ReadSettings();                 // applies changed directives, such as cluster-announce-ip
+  void ApplySettings();                // applies changed directives, such as cluster-announce-ip
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed in the present state.
 
@@ -83,7 +83,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   }                                             // takes a new largest epoch; false: its own is already the largest
   void SetEpoch(uint64_t epoch);                // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
   int CountFailureReports(ClusterNode& node) {  // how many primaries recently reported `node` as down
-    return failure_detector_.CountReports(node);
+    return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH: sends to all nodes; SPUBLISH: to this shard
@@ -139,11 +139,11 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                             const PacketHeader& header) const;
   void HandleOtherPacket(ClusterNode& sender,  // handles a packet other than PING, PONG and MEET
                          const BusPacket& packet);
-  void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
-  void AnnounceNewPrimary();          // tells all nodes if this replica follows another primary than before
-  void CheckNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
-  void SetMyAddress();                // sets this node's address from cluster-announce-… and the ports
-  void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
+  void PingRandomNode();                // pings the node with the oldest PONG among a few random ones
+  void AnnounceNewPrimary();            // tells all nodes if this replica follows another primary than before
+  void MonitorNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
+  void SetMyAddress();                  // sets this node's address from cluster-announce-… and the ports
+  void UpdateNoFailoverFlag();  // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;  // Unix time that never goes back, for packets and timeouts
   Random random_;   // for random node ids and delays

@@ -189,8 +189,8 @@ void ClusterMode::DropLostShardChannels() {
   }
 }
 
-void ClusterMode::ReadSettings() {
-  if (is_started_) cluster_->ReadSettings();
+void ClusterMode::ApplySettings() {
+  if (is_started_) cluster_->ApplySettings();
   if (slot_stats_ != nullptr) slot_stats_->ApplyEnabledSetting();
 }
 

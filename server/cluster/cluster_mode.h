@@ -55,7 +55,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   void Tick();                   // does the periodic work; called by the timer
   void EndTurn();                // after each turn: saves nodes.conf, sends packets, redirects clients of lost slots
   void EndTurnDuringLongTask();  // saves nodes.conf and sends packets, but leaves clients alone
-  void ReadSettings();           // applies changed values of the directives cluster-…
+  void ApplySettings();          // applies changed values of the directives cluster-…
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf

@@ -22,7 +22,7 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
                         const ClusterNode& reporter);
   void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
                              const ClusterNode& reporter);
-  int CountReports(ClusterNode& node);  // number of recent reports that the node is down; removes expired reports
+  int CountFreshReports(ClusterNode& node);  // removes old reports that the node is down; returns how many are left
 
   void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent for a node timeout; counts PFAIL nodes
   // Called when the node has answered a PING. Clears PFAIL and FAIL. But FAIL of a primary with slots is cleared only

@@ -88,7 +88,7 @@ void ClockControl::Restore(const State& state) {
 void ClockControl::NotifyClockSet() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
-  parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
+  parts_.keeper.OnClockSet(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
 }
 
 void ClockControl::Pass(int64_t elapsed_ms) {

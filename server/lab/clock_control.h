@@ -40,7 +40,7 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
   virtual void PassTime(int64_t elapsed_ms,  // moves the clock forward, and serves the events that become due
                         const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
-  virtual void OnClockChanged(Motion motion) = 0;  // the clock's time or speed has changed
+  virtual void OnClockSet(Motion motion) = 0;      // the clock was set, or has another speed; not for PassTime
 };
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see

@@ -122,7 +122,7 @@ void RequestJournal::Clear() {
   first_ = next_;
   dropped_count_ = bytes_ = 0;
   keys_.DropEnded();
-  for (auto& [id, sender] : senders_) sender.trips = 0;
+  for (auto& [id, sender] : senders_) sender.round_trips = 0;
 }
 
 void RequestJournal::Forget() {
@@ -180,7 +180,7 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   entry.client = sender.client;
   entry.command = request.command;
   entry.db = request.session->db;
-  entry.trips = std::exchange(sender.trips, 0);
+  entry.round_trips = std::exchange(sender.round_trips, 0);
   entry.lock = KeyHistory::Step::kNone;
   entry.waited_until = 0;
   const bool is_in_script = request.session->IsScript();
@@ -248,7 +248,7 @@ void RequestJournal::ForgetOldSenders() {
 // other requests of the turn without waiting for a reply, because replies are sent at the end of a turn.
 void RequestJournal::CountRoundTrip(Sender& sender, int nesting) {
   if (nesting != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
-  ++sender.trips;
+  ++sender.round_trips;
 }
 
 // --- Events.

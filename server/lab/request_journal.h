@@ -40,7 +40,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;              // the client's round trips since its previous entry, including this request's
+  uint32_t round_trips = 0;        // the client's round trips since its previous entry, including this request's
   Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: has not ended
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
@@ -123,7 +123,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   struct Sender {                                // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
     uint64_t turn = 0;                           // turn of the event loop with the client's last request
-    uint32_t trips = 0;                          // number of round trips since the last entry of this client
+    uint32_t round_trips = 0;                    // number of round trips since the last entry of this client
     uint64_t waiting_entry = 0;                  // sequence number of the client's entry that is still blocked; 0: none
     std::string fault;  // name of the rule (TEST FAULT) that acts on the running request; empty: none
   };

@@ -422,13 +422,13 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
-  if (must_turn_back_on_ && !CheckBackoff()) return TurnBackOn();
+  if (must_turn_back_on_ && !UpdateBackoff()) return TurnBackOn();
   if (MustPostponeRewrite()) return;
   if (is_rewrite_scheduled_) {
-    if (!CheckBackoff()) StartRewrite();
+    if (!UpdateBackoff()) StartRewrite();
     return;
   }
-  if (state_ != State::kOn || !HasGrownEnoughToRewrite() || CheckBackoff()) return;
+  if (state_ != State::kOn || !HasGrownEnoughToRewrite() || UpdateBackoff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
   parts_.env.log.Notice(StrCat("Starting automatic rewriting of AOF on ", growth, "% growth"));
   StartRewrite();
@@ -443,7 +443,7 @@ bool AppendOnlyFile::HasGrownEnoughToRewrite() const {
   return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
 }
 
-bool AppendOnlyFile::CheckBackoff() {
+bool AppendOnlyFile::UpdateBackoff() {
   if (consecutive_failures_ < kFailuresBeforeBackoff) {
     backoff_ = {};
     return false;

@@ -321,7 +321,7 @@ bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& pat
   if (path.IsExpression()) {
     computed = path.Compute(root, budgets.selection);
     // Throws if the budget was used up, because then the computed values are incomplete.
-    CheckJsonBudget(budgets.selection, 0);
+    SpendJsonSteps(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {
     for (const JsonMatch& match : SelectJsonValues(path, root, budgets.selection)) {

@@ -109,7 +109,7 @@ void SpendForReply(JsonBudget& budget, const JsonValue& value) {
   if (!budget.Spend(value.CountValues(budget.left()))) throw Refusal{refusals::kTooManyMatches};
 }
 
-void CheckJsonBudget(JsonBudget& budget, uint64_t steps) {
+void SpendJsonSteps(JsonBudget& budget, uint64_t steps) {
   if (!budget.Spend(steps)) throw Refusal{refusals::kTooMuchWork};
 }
 

@@ -66,7 +66,7 @@ JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const cha
 void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply; throws if too many
 
 // Throws a Refusal if the budget is used up, so that a command never replies with an incomplete result.
-void CheckJsonBudget(JsonBudget& budget, uint64_t steps);  // counts steps; throws if too many
+void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throws if none is left
 
 // Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, would be
 // nested too deeply.
