@@ -89,7 +89,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   std::optional<uint64_t> idle_s_;                   // how long the next key was not used, in s; nullopt: unknown
   std::optional<uint8_t> frequency_;                 // LFU counter of the next key; nullopt: unknown
   std::vector<RdbEntry> batch_;                      // keys that were read, for the next call of OnEntries
-  std::optional<RdbFailure> failure_;  // why the RDB is bad, or why the sink refused; nullopt: no failure
+  std::optional<RdbFailure> failure_;                // why the RDB is bad, or why the sink refused; nullopt: no failure
 };
 
 }  // namespace respite

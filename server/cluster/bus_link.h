@@ -48,7 +48,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     node = nullptr;
   }
   bool IsOpen() const { return is_open_; }            // true: connected, and not closed
-  Direction direction() const { return direction_; }  // kTo: this node has connected to the peer; kFrom: the peer has connected
+  Direction direction() const { return direction_; }  // kTo: this node has connected; kFrom: the peer has connected
   // Queues an encoded packet; the next Flush sends it. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);

@@ -78,11 +78,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
-  bool BumpEpoch() {
-    return slot_claims_.BumpEpoch();
-  }                                             // takes a new largest epoch; false: its own is already the largest
-  void SetEpoch(uint64_t epoch);                // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {  // how many primaries recently reported `node` as down
+  bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already
+  void SetEpoch(uint64_t epoch);                         // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
+  int CountFailureReports(ClusterNode& node) {           // how many primaries recently reported `node` as down
     return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
