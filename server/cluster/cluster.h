@@ -55,7 +55,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: bad address
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET, here or elsewhere, removed this id recently
+  bool HasForgotten(const NodeId& id) {  // true: ignores this id since CLUSTER FORGET, here or elsewhere
     return gossip_.IsForgotten(id);
   }
   void Replicate(ClusterNode& primary);  // CLUSTER REPLICATE: makes this node a replica of `primary`
@@ -80,7 +80,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
   bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already
   void SetEpoch(uint64_t epoch);                         // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {           // how many primaries recently reported `node` as down
+  int CountFailureReports(ClusterNode& node) {           // number of reports in two node timeouts that `node` is down
     return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called

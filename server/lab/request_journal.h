@@ -158,7 +158,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
                         std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
-  void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered
+  void ForgetOldSenders();    // forgets disconnected clients if over 1000 + 2 * (connected clients) are known
 
   const Parts parts_;                             // other parts of the server that this class uses
   bool is_on_ = false;                            // requests are recorded

@@ -119,7 +119,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step CheckParentProcess();                  // for `exit-with-parent`: finds the parent; kStopped: already ended
   void WatchParent();                         // shuts down when the parent ends, for `exit-with-parent`
   void ShutDownAfterParent();                 // shuts down because the parent has ended
-  void ShutDownIdleProcess();                 // shuts down for `exit-on-idle`, unless tried recently
+  void ShutDownIdleProcess();                 // shuts down for `exit-on-idle`, unless tried within the last second
   void ShutDownServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
   void ShutDownReplicasAfterPrimaries();  // shuts down the remaining servers (replicas) when the primaries have stopped
   void UpdateTitle(const Settings& shown);  // makes the process title show these settings, for set-proc-title

@@ -68,7 +68,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
   bool IsWaitingToRetry() const;  // true: the next attempt is delayed, or a command failed; see Retry
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
-  void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops a connection that takes too long
+  void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops the connection after repl-timeout
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 

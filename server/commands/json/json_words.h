@@ -63,15 +63,17 @@ JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const cha
 
 // Counts the values inside `value`. Throws a Refusal if the budget is used up, because a path may select one value many
 // times.
-void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply; throws if too many
+void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply, or throws
 
 // Throws a Refusal if the budget is used up, so that a command never replies with an incomplete result.
 void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throws if none is left
 
-// Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, would be
-// nested too deeply.
-void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values would be nested too deeply
+// Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, could be
+// nested deeper than JsonValue::kMaxDepth. Counts a match as deep as the path has steps, or as the whole document if
+// the path has `..`.
+void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
+// Throws a Refusal if all copies together have more bytes than a string may have.
 void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies take too much memory
 
 Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "object", "integer" …

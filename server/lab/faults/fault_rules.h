@@ -61,8 +61,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
-  // no rule has this name, and Count() < kMaxRules.
+  // Adds a rule. Throws a Refusal if the rule must stop sockets but this server has none, or if there are kMaxDiskRules
+  // rules for the disk already. Requires: no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
   // Deletes the rule, and releases the requests and replies that it delays: they continue without waiting any longer.
   // Returns false if no rule has this name.
