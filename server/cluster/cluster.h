@@ -105,7 +105,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void DetectShorterHistoryOfPrimary(const BusLink& link,  // the primary (`sender`) may have restarted with older data
+  void DetectShorterHistoryOfPrimary(const BusLink& link,  // notices that the primary has restarted with older data
                                      const ClusterNode& sender);
   void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);
@@ -123,7 +123,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; clears PFAIL, and perhaps FAIL
+  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; see ClearFailureOnAnswer
   // Stores the sender's new address and connects again. Does nothing if `link` is this node's own link to `node`,
   // because that link was made to the known address.
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects

@@ -81,7 +81,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                           const RequestedKeys& requested_keys) const;
   // Decides who serves a request for a slot that migrates or is imported: this node, another node (ASK), or none for
   // now (TRYAGAIN).
-  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: the slot's owner serves the request
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: as if the slot did not move
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED
 

@@ -7,8 +7,8 @@
 //
 // After a snapshot that could not be received or used, or a protocol error, the next attempt is delayed by 2 s, 4 s and
 // so on up to a minute, because each attempt makes the primary fork. A command of the stream that fails here may end
-// the link (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. Otherwise this replica would acknowledge
-// a command that was not applied here.
+// the link (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. If the link stayed open, this replica
+// would acknowledge a command that was not applied here.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
