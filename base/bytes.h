@@ -42,7 +42,8 @@ std::string Quoted(Bytes text);                   // returns the text in double 
 void AppendQuoted(std::string& out, Bytes text);  // appends the text in double quotes, with escapes
 
 // Splits a line into words, as Redis splits an inline request or a line of redis.conf. The line ends at its first NUL.
-//   word   = plain characters, or one part in quotes, "double" or 'single', or both in this order
+//   word   = plain characters, then at most one part in quotes ("double" or 'single'); either may be missing, as in
+//            ab"c d", which is the word abc d
 //   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt

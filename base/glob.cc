@@ -52,8 +52,8 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // Compares `c` with a class such as [a-z]. `at` is the position after the opening bracket. As in Redis, a class
-  // without a closing bracket ends with the pattern.
+  // Returns whether `c` is in a class such as [a-z], and where the next element begins. `at` is the position after the
+  // opening bracket. As in Redis, a class without a closing bracket extends to the end of the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;

@@ -46,8 +46,8 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
     return last_us_;
   }
 
-  // The result is never less than an earlier result. Begins the next lap if this one has lasted too long, or if the
-  // counter went back.
+  // The result is never less than an earlier result. Begins the next lap if this one has lasted kMaxLapUs, if the
+  // counter went back, or while the tick rate is unknown.
   int64_t NowUs() {  // the real time in µs, computed from the tick counter if its rate is known
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= max_lap_ticks_) return BeginLap();
@@ -71,7 +71,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
   // A larger change of the rate means that the thread now reads the counter of another processor, or that the RealClock
   // stood still while the machine slept.
-  static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
+  static constexpr double kMaxTickRateChange = 0.01;  // 1 %; if the measured rate changes by more, measuring restarts
 
   struct Mark {      // two readings at the same moment
     uint64_t ticks;  // what the processor's tick counter showed
@@ -101,7 +101,7 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   if (elapsed_us <= 0) return RestartRateMeasurement(mark);
   const double rate = static_cast<double>(mark.ticks - rate_start_->ticks) / static_cast<double>(elapsed_us);
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
-  const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
+  const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxTickRateChange;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
   // IsTickCounterReliable reads a small file, which costs more than reading the RealClock. So the timer calls it only
   // after a rate has been measured, which a server that lives for a few milliseconds never does.

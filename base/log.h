@@ -97,7 +97,7 @@ class Logger {  // writes the server's log, to a file or standard output
   }
 
  private:
-  enum class Outcome : uint8_t { kWritten, kTorn, kLost };
+  enum class Outcome : uint8_t { kWritten, kTorn, kLost };  // kTorn: written in part; kLost: nothing was written
   enum class Process : uint8_t { kOwn, kChild };  // kOwn: the process that called SetRole; kChild: its forked children
 
   std::string Line(LogLevel level, std::string_view text);    // the whole line, in format_; with a newline
@@ -105,7 +105,7 @@ class Logger {  // writes the server's log, to a file or standard output
   void Emit(LogLevel level, std::string_view text, std::string line);  // writes `line` to the log, and `text` to syslog
   bool LogDroppedLines();      // logs how many lines were lost; false: this report cannot be written either
   bool Put(std::string line);  // writes a line; false: the line was lost
-  Outcome Write(std::string_view line) const;  // writes to file or standard output; kTorn: only in part, kLost: nothing
+  Outcome Write(std::string_view line) const;                  // writes to file or standard output
   Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: nothing written
 
   const Clock& clock_;                                  // the clock whose time log lines show

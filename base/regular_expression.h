@@ -65,7 +65,7 @@ class RegularExpression {  // a compiled extended regular expression
     Operation operation;
     uint16_t operand;  // for kByte and kSet
     uint32_t next;     // index of the instruction that follows
-    uint32_t other;    // for kSplit: index of the other instruction
+    uint32_t other;    // for kSplit: index of the alternative instruction
   };
   // The set of instructions that a match has reached at one position of the text. Clear takes O(1).
   struct Threads {

@@ -125,7 +125,8 @@ void ArrayTable::Erase(uint64_t number, ArrayBlock& block, uint64_t bits) {
   count_ -= old_count - count;
   block.used &= ~bits;
   if (old_count == 1 || count == old_count) {
-    // Keeps the block as it is: its single element needs no memory, or nothing was removed.
+    // There is no memory to free or shrink: a block of one element has no allocated array (ArrayBlock::one), or nothing
+    // was removed.
   } else if (count <= 1) {
     const ArrayElement only = count == 1 ? elements[0] : ArrayElement();
     block_bytes_ -= malloc_usable_size(elements);

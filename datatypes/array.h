@@ -105,7 +105,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   uint64_t Slices() const { return slices_; }      // number of slices that have elements
   struct SliceStats {                              // totals over all slices, for ARINFO FULL
     uint64_t dense = 0;                            // slices with more than kSparseMax elements
-    uint64_t sparse = 0;                           // the other slices
+    uint64_t sparse = 0;                           // slices with at most kSparseMax elements
     uint64_t dense_span = 0;      // sum over the dense slices: indexes from the first to the last element
     uint64_t dense_elements = 0;  // elements in dense slices
     uint64_t sparse_elements = 0;

@@ -93,7 +93,8 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
 
 constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
 
-// A part of the result of CombineBits, kPart bytes or less. A source shorter than the part is padded with clear bits.
+// One part of the result of CombineBits, of at most kPart bytes. Each function combines this part with the bytes of one
+// source at the same place. If the source ends before the part does, the missing bits count as clear.
 class ResultPart {
  public:
   explicit ResultPart(size_t size) : size_(size) {}

@@ -37,7 +37,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of th
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
 // Shorter sources are padded with clear bits. `result` must be as long as the longest source. `result` may be the
-// memory of a source, if both begin at one address. Requires: at least one source; exactly one for kNot, at least two
+// memory of a source that begins at the same address. Requires: at least one source; exactly one for kNot, at least two
 // for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
 void CombineBits(BitOperation operation,  // BITOP: combines the sources bit by bit into `result`
                  std::span<const Bytes> sources, std::span<char> result);

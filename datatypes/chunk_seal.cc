@@ -29,7 +29,8 @@ size_t SharedPrefix(Bytes a, Bytes b) {
                              a.begin());
 }
 
-// The properties of a chunk's texts that decide how the texts are packed.
+// How the texts of one chunk of a list are packed in the form kTexts (see chunk_seal.h). Size() is the size of the
+// packed block.
 struct TextPlan {
   size_t prefix = 0;
   bool has_lengths = false;

@@ -25,7 +25,7 @@
 
 namespace respite {
 
-enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
+enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };  // kOpen: not packed; the other two: sealed
 
 // The data after the header depends on `form`.
 struct ChunkBlock {         // the header of a list chunk's memory block; the elements follow

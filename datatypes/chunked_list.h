@@ -8,8 +8,8 @@
 // sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When a push begins a
 // new chunk, the chunk that was at that end until then is sealed: its elements are rewritten in their shortest form.
 //
-// Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
-// servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as
+// Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. OBJECT
+// ENCODING says "listpack" again when a single small node is left, as in Redis. So this server must divide a list as
 // Redis does.
 #pragma once
 
@@ -156,7 +156,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void SealSecondChunk(ListEnd end);   // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
   ListChunk& SplitBefore(Place place);  // splits a chunk; returns the new chunk, which has the part from `place` on
   void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
-  bool MergeIfSmall(size_t left);  // merges chunks `left` and `left` + 1; false: too large together, or no such chunk
+  bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1, if they fit together; true: merged
   size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases up to max_count equal ones; returns how many
                            size_t max_count, ListEnd from);
 

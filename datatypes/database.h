@@ -75,7 +75,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);  // extends a string with zero bytes; returns the entry, which may move
   // Resize changes the size of a packed collection. StoreCollection stores the collection in another encoding. See the
-  // functions of these names in Entry. Both return the entry, which may have moved.
+  // functions of these names in Entry. Resize and StoreCollection return the entry, which may have moved.
   Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed collection; returns the entry, which may move
   Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);  // stores a packed collection; may move the entry
   Entry* StoreCollection(Entry* entry,  // stores a collection that is an object; may move the entry

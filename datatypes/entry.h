@@ -165,9 +165,9 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // Does not produce the text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length in bytes of the text of a string; for an integer, of its decimal text
 
-  // Returns false, and changes nothing, if the caller must create a new entry. Never changes key, deadline or access
-  // data.
-  bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
+  // Returns false, and changes nothing, if the memory block is too small, or would be less than half used. Then the
+  // caller must create a new entry. Never changes key, deadline or access data.
+  bool TryAssign(const StringContent& content);  // stores a string in place; false: the entry's memory does not suit it
 
   // Returns true if the string has the new size; OBJECT ENCODING then shows "raw" for it, never "embstr". Returns false
   // if the string is an integer, if its memory block is too small, or if its Blob has other holders, such as a reply.

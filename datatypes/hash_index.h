@@ -410,9 +410,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
 
-  // `low` gets the slots in whose hash the next bit is 0, `high` gets the others. When pages are merged, both are one
-  // PageFiller. The hint of a slot has a few bits of the hash. If it does not have the bits that the new depth needs,
-  // MoveSlots computes the hashes from the keys, and prefetches the items in small groups.
+  // `low` gets the slots in whose hash the next bit is 0, `high` those with a 1. When pages are merged, `low` and
+  // `high` are the same PageFiller. The hint of a slot has a few bits of the hash. If it does not have the bits that
+  // the new depth needs, MoveSlots computes the hashes from the keys, and prefetches the items in small groups.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
@@ -453,8 +453,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       return directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A page may have several entries in the directory. Only the first of these is accepted, so that all pages are
-      // equally likely.
+      // A page fills Span(page) adjacent entries of the directory, and the index of the first one is divisible by
+      // Span(page). Any other entry is drawn again, so that all pages are equally likely.
       if ((at & (Span(directory_[at]) - 1)) == 0) return directory_[at];
     }
   }

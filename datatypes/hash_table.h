@@ -70,9 +70,9 @@ class HashField {  // a field of a large hash: name and value; with a deadline, 
     size_t name_size;   // bytes of the name
     size_t value_size;  // bytes of the value
   };
-  enum class Kind : uint8_t { kPlain, kTimed };
+  enum class Kind : uint8_t { kPlain, kTimed };  // kTimed: has room for a heap index
 
-  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: has room for a heap index
+  static HashField* Create(Bytes name, Bytes value, Kind kind);             // allocates a field
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that a new field takes
   bool TryReplace(Bytes value);  // stores a new value in place; false: needs another block
   size_t BlockSize() const;      // bytes of memory that this field takes

@@ -102,7 +102,7 @@ Histogram DenseHistogram(Bytes text) {
 // Sparse runs
 
 struct Run {
-  enum class Kind : uint8_t { kZero, kLongZero, kValue };
+  enum class Kind : uint8_t { kZero, kLongZero, kValue };  // ZERO, XZERO and VAL in Redis
 
   Kind kind = Kind::kZero;
   uint8_t rank = 0;

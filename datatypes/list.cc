@@ -22,12 +22,12 @@ void List::PrepareToAdd(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
   for (const Bytes element : elements) bytes += element.size();
-  if (!Limit().Admits(bytes, Size() + elements.size())) ConvertToChunks();
+  if (!FillLimit().Admits(bytes, Size() + elements.size())) ConvertToChunks();
 }
 
 void List::ConvertToChunks() {
   const Listpack packed = Packed();
-  auto chunks = std::make_unique<ChunkedList>(Limit());
+  auto chunks = std::make_unique<ChunkedList>(FillLimit());
   ListChunk chunk;
   for (size_t at = packed.Begin(); at != packed.End(); at = packed.Next(at)) chunk.PushBack(packed.TextAt(at).View());
   if (!chunk.IsEmpty()) chunks->AppendChunk(std::move(chunk));
@@ -37,7 +37,7 @@ void List::ConvertToChunks() {
 void List::ConvertToListpackIfSmall() {
   if (IsPacked() || Chunks().ChunkCount() != 1) return;
   const ListChunk& chunk = Chunks().Chunk(0);
-  if (chunk.ListpackBytes() > Limit().MaxBytes() / 2 || chunk.Count() > Limit().MaxCount() / 2) return;
+  if (chunk.ListpackBytes() > FillLimit().MaxBytes() / 2 || chunk.Count() > FillLimit().MaxCount() / 2) return;
   StringStore packed(Listpack::Empty());
   for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) {
     AppendElement(packed, EncodedElement(cursor.Element()));

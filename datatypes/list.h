@@ -64,7 +64,7 @@ class List : public Collection {  // gives access to the list of one key
   bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // true: the list is a listpack
   Listpack Packed() const { return Listpack(slot_.View()); }              // the listpack; requires: IsPacked()
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }         // the list of chunks; requires: !IsPacked()
-  ChunkLimit Limit() const {  // how full a listpack or chunk may become: list-max-listpack-size
+  ChunkLimit FillLimit() const {  // how full a listpack or chunk may become: list-max-listpack-size
     return ChunkLimit(limits_->list_max_listpack_size);
   }
 

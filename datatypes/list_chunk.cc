@@ -98,9 +98,10 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
 
 // Returns how many unused bytes a block needs before and after its two areas, so that one more text of `text_bytes`
 // bytes fits at `side`. The areas are the length table (one byte for each element) and the texts. If the block already
-// has plenty of unused bytes, both ends share them, so that pushes at alternating ends do not shift the elements each
-// time. Otherwise the block grows (GrowthOf), and all new bytes are at `side`. The two areas get unused bytes in
-// proportion to their sizes. So both become full together if the next texts have the average size.
+// has plenty of unused bytes, front and back share them, so that pushes at alternating ends do not shift the elements
+// each time. Otherwise the block grows (GrowthOf), and all new bytes are at `side`. The two areas get unused bytes in
+// proportion to their sizes. So the length table and the text area become full together if the next texts have the
+// average size.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;

@@ -16,8 +16,8 @@ bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
 }
 
-// Writes the tail of an element in `bytes` bytes: the number `content`, which is the size of the element without its
-// tail. Returns `bytes`.
+// Writes the tail (Redis: backlen) of an element: `content`, the size of the element without its tail, as a number of
+// `bytes` bytes. Returns `bytes`.
 size_t WriteTail(char* to, size_t content, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
     uint8_t group = static_cast<uint8_t>((content >> (7 * (bytes - 1 - i))) & 127);

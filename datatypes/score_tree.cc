@@ -412,7 +412,7 @@ void ScoreTree::ShrinkRoot() {
 }
 
 // Merges the node at `level`, which has few entries, with a neighbour if both fit into three quarters of a node.
-// Otherwise spreads the entries of both evenly.
+// Otherwise spreads the entries of the two nodes evenly.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;

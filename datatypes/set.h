@@ -82,7 +82,7 @@ class Set : public Collection {  // gives access to the set of one key
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Does nothing if there are more than MaxIntegers() members. Requires: all members are integers.
-  void TryConvertToIntset();  // makes a set of integers an intset, unless the set is too large
+  void TryConvertToIntset();  // makes a set of integers an intset, unless over MaxIntegers()
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 

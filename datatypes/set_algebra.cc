@@ -51,7 +51,7 @@ void SubtractByIteration(std::span<const Set> sets, Set& result) {
 }  // namespace
 
 SetBuilder::SetBuilder(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access)
-    : outside_database_(hash_key), set_(EmptySet(outside_database_, key, limits, access)) {}
+    : private_database_(hash_key), set_(EmptySet(private_database_, key, limits, access)) {}
 
 void MemberFilter::RemoveRejectedCandidates() {
   for (const Set* set : sets_) {

@@ -25,11 +25,11 @@ class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and simil
   SetBuilder& operator=(const SetBuilder&) = delete;
 
   Set& set() { return set_; }
-  // The SetBuilder must not be used afterwards.
-  EntryPtr Release() { return outside_database_.Take(set_.slot().entry()); }  // moves out the new key with its set
+  // Returns the new key with its set. The SetBuilder must not be used afterwards.
+  EntryPtr Release() { return private_database_.Take(set_.slot().entry()); }  // moves out the new key
 
  private:
-  Database outside_database_;  // holds only the new set and its key; not part of the keyspace
+  Database private_database_;  // holds only the new set and its key; not part of the keyspace
   Set set_;
 };
 

@@ -96,7 +96,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
 
   static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack element at offset `at`
   template <class StartsHere, class EndsAtOrAfter>
-  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // first rank and number of the members of a range
+  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of a range, whose ends the callbacks define
                               EndsAtOrAfter&& ends_at_or_after) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
   void AddToListpack(Bytes member, double score);  // adds a member to a listpack; requires: new, within the limits

@@ -13,8 +13,8 @@
 //              | 90…ff integer 0 to 111
 //   counts, sizes and deltas are varints: 7 bits per byte, low first; the high bit means that more bytes follow
 //
-// The deltas of the first entry are relative to the ID under which the stream stores the block. Both IDs are usually
-// equal.
+// The deltas of the first entry are relative to the ID under which the stream stores the block, which is usually the ID
+// of this entry.
 //
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //
@@ -122,7 +122,12 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
 
  private:
   StreamBlock() = default;
-  enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
+  enum IdForm : uint8_t {  // how an entry stores its ID, relative to the ID of the previous entry
+    kNextSequence,         // ms is equal, seq is greater by one: nothing is stored
+    kLaterFirst,           // ms is later, seq is 0: stores the difference of ms
+    kLaterSequence,        // ms is equal: stores the difference of seq
+    kLater,                // stores the difference of ms, and seq
+  };
   class Writer;
   struct EntryHeader;
   EntryHeader HeaderFor(const StreamId& id,  // chooses the form of the ID and the flags of an entry

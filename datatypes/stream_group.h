@@ -52,8 +52,8 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
   uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM and XNACK can set it
 };
 
-// The pending entries of a group: first the released ones, then the others from the longest idle one on. Entries that
-// were delivered in the same millisecond are in the order of the calls of Put.
+// The pending entries of a group: first those that XNACK has released, then the others, the longest idle one first.
+// Entries with the same delivery time are in the order in which Put added or moved them.
 class DeliveryOrder {  // the pending entries of a group by the time of their last delivery
  public:
   using Cursor = StreamIdMap<StreamId>::Cursor;

@@ -29,6 +29,8 @@ struct Part {
   bool may_begin_as_rdb;
 };
 
+// The result of checking one file. kTruncated: the damaged end was cut off now. kTruncatedToTimestamp: the records
+// after the timestamp were cut off now. kFailed: the file is damaged, cannot be read or could not be cut.
 enum class Verdict : uint8_t { kValid, kEmpty, kTruncated, kTruncatedToTimestamp, kFailed };
 
 std::string FailedToRead(const Part& part, IoError error) {

@@ -18,12 +18,12 @@ namespace respite {
 
 struct LaterRecord {  // the first complete record after the damage in an append-only file, if any
   enum class Kind : uint8_t {
-    kNone,
-    kFound,
+    kNone,       // there is no such record
+    kFound,      // see `offset` and `command`
     kUnclear,    // the search stopped because too many texts look like records
     kReadError,  // see `error`
   };
-  Kind kind = Kind::kNone;   // kNone: there is no such record
+  Kind kind = Kind::kNone;   // the result of the search
   uint64_t offset = 0;       // where the found record begins in the file
   std::string command = {};  // name of the found record's command
   IoError error = kNoError;  // why the file could not be read, for kReadError

@@ -75,11 +75,11 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   }
 
  private:
-  enum class Outcome : uint8_t {
-    kWhole,
-    kNothing,  // nothing, or only annotations
-    kIncomplete,
-    kLargeArgument,
+  enum class Outcome : uint8_t {  // the result of parsing a record in buffer_
+    kWhole,                       // the whole record was parsed
+    kNothing,                     // buffer_ has nothing, or only annotations
+    kIncomplete,                  // buffer_ lacks the end of the record
+    kLargeArgument,               // buffer_ lacks the end of a large argument, which FetchLargeArgument must read
     kFormatError,
   };
 
@@ -115,11 +115,11 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   IoError error_ = kNoError;        // why the last read of the file failed; kNoError: no read failed
 
   std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the next record, each in its own Blob
-  uint64_t fetched_bytes_ = 0;                      // bytes of the file that fetched_arguments_ took, and buffer_ lacks
-  size_t parsed_ = 0;                               // where in buffer_ parsing stopped
-  uint64_t announced_size_ = 0;                     // announced size of the last argument that buffer_ did not contain
-  Fault fault_;                                     // what LastFault returns
-  AnnotationListener annotation_listener_;          // called with each annotation, such as "#TS:…"; may be null
+  uint64_t fetched_bytes_ = 0;   // bytes of the next record that went to fetched_arguments_ instead of buffer_
+  size_t parsed_ = 0;            // where in buffer_ parsing stopped
+  uint64_t announced_size_ = 0;  // announced size of the last argument that buffer_ did not contain
+  Fault fault_;                  // what LastFault returns
+  AnnotationListener annotation_listener_;  // called with each annotation, such as "#TS:…"; may be null
 };
 
 }  // namespace respite

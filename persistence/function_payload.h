@@ -18,6 +18,8 @@ void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // writes a library's co
 // Cost: O(total size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP replies
 
+// Why a payload of FUNCTION RESTORE cannot be read. kPreRelease: the format of functions before Redis 7.0 was released.
+// kNoFunction: the payload contains something other than libraries.
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
 // Returns the source codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with

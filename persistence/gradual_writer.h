@@ -32,8 +32,7 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   static constexpr uint64_t kBytesPerWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
   static constexpr uint64_t kBytesPerSync = uint64_t{32} * 1024 * 1024;      // bytes between two syncs
 
-  // Starts writeback often, and sometimes waits for a sync. Without the syncs, the file could grow faster than a slow
-  // disk writes.
+  // Without the syncs, the file could grow faster than a slow disk writes.
   void SyncIfDue() {  // after 32 MB waits for a sync; after 4 MB starts writing to the disk
     if (bytes_ - synced_bytes_ >= kBytesPerSync) {
       error_ = file_.Sync();

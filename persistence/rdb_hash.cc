@@ -124,6 +124,7 @@ PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
   return elements;
 }
 
+// Which limits decide whether a hash becomes a table: only hash-max-listpack-entries, or also hash-max-listpack-value.
 enum class Judge : uint8_t { kByCount, kByCountAndSize };
 
 RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbEntryProperties& target, Judge judge) {

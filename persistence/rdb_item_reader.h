@@ -45,7 +45,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress(at) if due; false: the sink refused
 
  private:
-  enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
+  enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };  // what is read next; kDone: nothing
 
   bool Fail(RdbFailure::Kind kind, std::string text);  // stores the first failure in failure_; returns false
   // Returns false if the input has failed, and stores the I/O error or else `why_not` in failure_. Stores nothing if
@@ -89,7 +89,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   std::optional<uint64_t> idle_s_;                   // how long the next key was not used, in s; nullopt: unknown
   std::optional<uint8_t> frequency_;                 // LFU counter of the next key; nullopt: unknown
   std::vector<RdbEntry> batch_;                      // keys that were read, for the next call of OnEntries
-  std::optional<RdbFailure> failure_;  // why the RDB is bad or was refused by the sink; nullopt: neither yet
+  std::optional<RdbFailure> failure_;                // why the RDB is bad, or why the sink refused; nullopt: no failure
 };
 
 }  // namespace respite

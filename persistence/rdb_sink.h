@@ -74,14 +74,14 @@ struct RdbReadOptions {  // how to read an RDB
 struct RdbFailure {  // why and where reading an RDB failed
   enum class Kind : uint8_t {
     kTruncated,  // the file ends too early, or a length in it is too large
-    kSignature,
-    kVersion,
-    kChecksum,
-    kDatabases,
-    kModule,
-    kCorrupt,
-    kSink,
-    kIo,
+    kSignature,  // the file does not begin with "REDIS" or "VALKEY"
+    kVersion,    // the RDB version is not known
+    kChecksum,   // the CRC-64 at the end is wrong
+    kDatabases,  // the number of a database is too high for this server
+    kModule,     // the sink refused the data of a module
+    kCorrupt,    // a length, number or value is malformed
+    kSink,       // the sink refused an item
+    kIo,         // the file could not be read
   };
   // The part of the file that was being read when the fault occurred.
   enum class Step : uint8_t {

@@ -16,8 +16,9 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput, and computes the checksum
  public:
-  // Reads `piece_bytes` bytes at a time, or more for longer values. `on_progress` is called with an offset in the file
-  // before each piece is read. If `on_progress` returns false, Next fails.
+  // Next reads `piece_bytes` bytes, less the unread bytes that it keeps (but at least half of `piece_bytes`), or more
+  // for a longer value. Before each read, Next calls `on_progress` with the offset of the first byte that the reader
+  // has not used. If `on_progress` returns false, Next fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> on_progress)
       : file_(file),

@@ -30,7 +30,7 @@ struct RdbEntryProperties {           // the key that gets a value read from an 
 
 struct RdbValueFault {  // why a value in an RDB cannot be read
   enum class Kind : uint8_t {
-    kBad,
+    kBad,    // the value is malformed
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
   };
   Kind kind;        // kBad, or kEmpty: an empty collection
@@ -94,8 +94,8 @@ inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type
 // Use this only for small collections, because all texts are in memory together.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads `count` texts; fewer if the input fails
 PackedElements ElementsOf(const std::vector<RdbText>& texts);     // the texts as elements, which are views of them
-// Returns true if the listpack is canonical, has at most `max_items` items of `stride` elements each, and the first
-// elements of the items are distinct.
+// Returns true if the listpack is canonical, consists of 1 to `max_items` complete items of `stride` elements each, and
+// the first elements of the items are distinct.
 bool MayStoreUnchanged(const CanonicalListpack& listpack,  // true: the listpack can become a value without a rebuild
                        size_t stride, uint64_t max_items, const RdbEntryProperties& target);
 bool HasLongElement(const PackedElements& elements,  // true: an element as text is longer than `max` bytes

@@ -156,7 +156,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
   size_t head_ = 0;                // index of the first unsent segment
   size_t front_sent_bytes_ = 0;    // how many bytes of the first unsent segment are sent
-  char* end_ = nullptr;            // where the next byte is written, in the open block or dropped_; null: neither
+  char* end_ = nullptr;            // where the next byte is written, in the open block or dropped_; null: no open block
   size_t room_ = 0;                // unused bytes after end_
   size_t size_ = 0;                // number of bytes that wait to be sent
   size_t held_bytes_ = 0;          // bytes of memory of the unsent blocks and Blob parts

@@ -72,6 +72,8 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
     size_t left;        // number of elements that have not arrived yet
     bool is_attribute;  // true: the elements belong to the attribute before a reply
   };
+  // What ReadElement has read. kElement: a complete element, in node_. kOpened: the header of an array, map, set, push
+  // or attribute. kIncomplete: nothing, more bytes are needed. kFailed: malformed input.
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };
 
   Step ReadElement();                                       // reads the next header, number or text

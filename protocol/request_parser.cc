@@ -68,14 +68,14 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
                                                         "Protocol error: invalid bulk length"};
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
-  if (big_open_ && big_shrunk_) RestoreBigArgument();
+  if (big_argument_is_open_ && last_blob_freed_) RestoreBigArgument();
   // Chooses the Blob of the big argument until the argument has arrived completely. The bytes after the argument belong
   // to later requests, and are read into the normal buffer (scratch or own_).
-  reading_big_ = big_open_ && big_arrived_bytes_ < BigArgumentBytes();
-  if (reading_big_) {
-    if (big_arrived_bytes_ == blobs_.back().Capacity()) GrowBigArgument();
+  reading_big_argument_ = big_argument_is_open_ && big_argument_arrived_bytes_ < BigArgumentBytes();
+  if (reading_big_argument_) {
+    if (big_argument_arrived_bytes_ == blobs_.back().Capacity()) GrowBigArgument();
     BlobRef& blob = blobs_.back();
-    return {blob.Data() + big_arrived_bytes_, blob.Capacity() - big_arrived_bytes_};
+    return {blob.Data() + big_argument_arrived_bytes_, blob.Capacity() - big_argument_arrived_bytes_};
   }
   const size_t pending = size_ - begin_;
   if (pending <= kMovedAtMost && pending < scratch.size()) {
@@ -89,8 +89,8 @@ std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
 }
 
 void RequestParser::Received(size_t n) {
-  if (reading_big_) {
-    big_arrived_bytes_ += n;
+  if (reading_big_argument_) {
+    big_argument_arrived_bytes_ += n;
     return;
   }
   if (scratch_ != nullptr) MoveToScratch();
@@ -102,7 +102,7 @@ void RequestParser::MoveToScratch() {
   data_ = std::exchange(scratch_, nullptr);
   size_ -= begin_;
   pos_ -= begin_;
-  saved_parsed_bytes_ = std::max(saved_parsed_bytes_, begin_) - begin_;
+  bytes_parsed_earlier_ = std::max(bytes_parsed_earlier_, begin_) - begin_;
   begin_ = 0;
   in_scratch_ = true;
 }
@@ -168,7 +168,7 @@ RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
 }
 
 RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const RequestLimits& limits) {
-  if (big_open_) return FinishBigArgument(batch);
+  if (big_argument_is_open_) return FinishBigArgument(batch);
   if (bulk_size_ < 0) {
     if (Status status = ParseBulkSize(limits); status != Status::kRequest) return status;
   }
@@ -232,32 +232,32 @@ BlobRef RequestParser::NewBigArgumentBlob(size_t arrived) const {
 }
 
 void RequestParser::StartBigArgument() {
-  big_arrived_bytes_ = std::min(BigArgumentBytes(), size_ - pos_);
-  blobs_.push_back(NewBigArgumentBlob(big_arrived_bytes_));
-  big_open_ = true;
-  big_bytes_in_data_ = big_arrived_bytes_;
-  std::memcpy(blobs_.back().Data(), data_ + pos_, big_arrived_bytes_);
-  pos_ += big_arrived_bytes_;
+  big_argument_arrived_bytes_ = std::min(BigArgumentBytes(), size_ - pos_);
+  blobs_.push_back(NewBigArgumentBlob(big_argument_arrived_bytes_));
+  big_argument_is_open_ = true;
+  big_argument_bytes_in_data_ = big_argument_arrived_bytes_;
+  std::memcpy(blobs_.back().Data(), data_ + pos_, big_argument_arrived_bytes_);
+  pos_ += big_argument_arrived_bytes_;
 }
 
 void RequestParser::GrowBigArgument() {
-  BlobRef larger = NewBigArgumentBlob(big_arrived_bytes_);
-  std::memcpy(larger.Data(), blobs_.back().ConstData(), big_arrived_bytes_);
+  BlobRef larger = NewBigArgumentBlob(big_argument_arrived_bytes_);
+  std::memcpy(larger.Data(), blobs_.back().ConstData(), big_argument_arrived_bytes_);
   blobs_.back() = std::move(larger);
 }
 
 void RequestParser::RestoreBigArgument() {
-  blobs_.back() = NewBigArgumentBlob(big_saved_bytes_.size());
-  std::copy(big_saved_bytes_.begin(), big_saved_bytes_.end(), blobs_.back().Data());
-  std::vector<char>().swap(big_saved_bytes_);
-  big_shrunk_ = false;
+  blobs_.back() = NewBigArgumentBlob(big_argument_saved_bytes_.size());
+  std::copy(big_argument_saved_bytes_.begin(), big_argument_saved_bytes_.end(), blobs_.back().Data());
+  std::vector<char>().swap(big_argument_saved_bytes_);
+  last_blob_freed_ = false;
 }
 
 void RequestParser::Shrink() {
-  if (big_open_ && !big_shrunk_ && big_arrived_bytes_ < blobs_.back().Capacity() / 2) {
-    big_saved_bytes_.assign(blobs_.back().Data(), blobs_.back().Data() + big_arrived_bytes_);
+  if (big_argument_is_open_ && !last_blob_freed_ && big_argument_arrived_bytes_ < blobs_.back().Capacity() / 2) {
+    big_argument_saved_bytes_.assign(blobs_.back().Data(), blobs_.back().Data() + big_argument_arrived_bytes_);
     blobs_.back() = BlobRef::OfSize(0, 0);
-    big_shrunk_ = true;
+    last_blob_freed_ = true;
   }
   if (!own_.empty() && own_.size() > size_ + kReadAtLeast) {
     own_.resize(size_);
@@ -267,11 +267,11 @@ void RequestParser::Shrink() {
 }
 
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
-  if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since Shrink
-  if (big_arrived_bytes_ < BigArgumentBytes()) return Status::kIncomplete;
+  if (last_blob_freed_) return Status::kIncomplete;  // nothing has arrived since Shrink
+  if (big_argument_arrived_bytes_ < BigArgumentBytes()) return Status::kIncomplete;
   batch.words.push_back(blobs_.back().View());
-  big_open_ = false;
-  big_arrived_bytes_ = big_bytes_in_data_ = 0;
+  big_argument_is_open_ = false;
+  big_argument_arrived_bytes_ = big_argument_bytes_in_data_ = 0;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
@@ -327,15 +327,15 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   saved_arguments_.clear();
   saved_blob_count_ = 0;
   blobs_.clear();
-  big_open_ = false;
-  big_arrived_bytes_ = big_bytes_in_data_ = 0;
+  big_argument_is_open_ = false;
+  big_argument_arrived_bytes_ = big_argument_bytes_in_data_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
 
 void RequestParser::SaveRest() {
-  if (big_bytes_in_data_ != 0) {  // no request can be unread any more, so the Blob alone is enough
-    size_ -= std::exchange(big_bytes_in_data_, 0);
+  if (big_argument_bytes_in_data_ != 0) {  // no request can be unread any more, so the Blob alone is enough
+    size_ -= std::exchange(big_argument_bytes_in_data_, 0);
     pos_ = size_;
     if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
       own_.resize(size_);
@@ -363,7 +363,7 @@ void RequestParser::SaveRest() {
     size_ = left;
     begin_ = 0;
   }
-  saved_parsed_bytes_ = pos_;
+  bytes_parsed_earlier_ = pos_;
   in_scratch_ = false;
 }
 
@@ -374,7 +374,7 @@ size_t RequestParser::PendingArgumentBytes() const {
 }
 
 size_t RequestParser::HeldBytes() const {
-  size_t held = own_.capacity() + saved_arguments_.capacity() * sizeof(Argument) + big_saved_bytes_.capacity();
+  size_t held = own_.capacity() + saved_arguments_.capacity() * sizeof(Argument) + big_argument_saved_bytes_.capacity();
   for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
   return held;
 }

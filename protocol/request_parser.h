@@ -85,18 +85,18 @@ class RequestParser {  // parses the bytes that one client sends into requests
 
   const std::string& Error() const { return error_; }  // the error that the client gets, without "-ERR "
   size_t PendingBytes() const {                        // received bytes after the last parsed request
-    return size_ - begin_ + big_arrived_bytes_ - big_bytes_in_data_;
+    return size_ - begin_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
   // Returns what PendingBytes would be after Unread(batch, index): also counts the requests from `index` on. Requires:
   // Unread(batch, index) would be allowed.
   size_t PendingBytesIfUnread(const RequestBatch& batch,
                               size_t index) const {  // PendingBytes after Unread(batch, index)
-    return size_ - batch.requests[index].offset + big_arrived_bytes_ - big_bytes_in_data_;
+    return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
-    return size_ - saved_parsed_bytes_ + big_arrived_bytes_ - big_bytes_in_data_;
+    return size_ - bytes_parsed_earlier_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
   size_t PendingArgumentBytes() const;  // bytes of those arguments of an incomplete request that are complete
   // The view is valid until the next non-const call.
@@ -144,25 +144,25 @@ class RequestParser {  // parses the bytes that one client sends into requests
   Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
   Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers
 
-  const char* data_ = nullptr;     // the window: scratch_ or own_
-  size_t size_ = 0;                // number of bytes in the window
-  size_t begin_ = 0;               // where in data_ the request begins that is being parsed
-  size_t pos_ = 0;                 // end of the parsed bytes
-  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that were parsed before SaveRest; not in BufferedBytes
-  bool in_scratch_ = false;        // true: data_ is in the caller's buffer; false: in own_
-  char* scratch_ = nullptr;        // the caller's buffer, from ReadTarget until Received; null: the read goes elsewhere
-  bool reading_big_ = false;       // true: the last ReadTarget was in a big argument's Blob
+  const char* data_ = nullptr;       // the window: scratch_ or own_
+  size_t size_ = 0;                  // number of bytes in the window
+  size_t begin_ = 0;                 // where in data_ the request begins that is being parsed
+  size_t pos_ = 0;                   // end of the parsed bytes
+  size_t bytes_parsed_earlier_ = 0;  // bytes at the front of data_ that BufferedBytes omits: parsed before SaveRest
+  bool in_scratch_ = false;          // true: data_ is in the caller's buffer; false: in own_
+  char* scratch_ = nullptr;  // the caller's buffer, from ReadTarget until Received; null: the read goes elsewhere
+  bool reading_big_argument_ = false;  // true: the last ReadTarget was in a big argument's Blob
 
-  int64_t arguments_left_ = -1;            // how many arguments of the request are not parsed yet; -1: unknown
-  int64_t bulk_size_ = -1;                 // size of the next argument; -1: unknown
-  std::vector<Argument> saved_arguments_;  // complete arguments of an incomplete request, between reads
-  size_t saved_blob_count_ = 0;            // how many of saved_arguments_ are Blobs
-  std::vector<BlobRef> blobs_;             // big arguments of the incomplete request; the last may be arriving
-  std::vector<char> big_saved_bytes_;      // after Shrink: what has arrived of the last Blob
-  bool big_shrunk_ = false;                // true: Shrink moved the last Blob to big_saved_bytes_
-  bool big_open_ = false;                  // true: the last of blobs_ has not arrived completely
-  size_t big_arrived_bytes_ = 0;           // how many bytes of the last Blob have arrived
-  size_t big_bytes_in_data_ = 0;           // until SaveRest: bytes of the last Blob that are also in data_
+  int64_t arguments_left_ = -1;                 // how many arguments of the request are not parsed yet; -1: unknown
+  int64_t bulk_size_ = -1;                      // size of the next argument; -1: unknown
+  std::vector<Argument> saved_arguments_;       // complete arguments of an incomplete request, between reads
+  size_t saved_blob_count_ = 0;                 // how many of saved_arguments_ are Blobs
+  std::vector<BlobRef> blobs_;                  // big arguments of the incomplete request; the last may be arriving
+  std::vector<char> big_argument_saved_bytes_;  // after Shrink: what has arrived of the last Blob
+  bool last_blob_freed_ = false;                // true: Shrink moved the last Blob to big_argument_saved_bytes_
+  bool big_argument_is_open_ = false;           // true: the last of blobs_ has not arrived completely
+  size_t big_argument_arrived_bytes_ = 0;       // how many bytes of the last Blob have arrived
+  size_t big_argument_bytes_in_data_ = 0;       // until SaveRest: bytes of the last Blob that are also in data_
 
   std::vector<char> own_;  // the parser's own buffer
   std::string error_;      // what Error() returns; empty: no error

@@ -83,7 +83,7 @@ ScriptEngine& FunctionLibraries::engine() {
 
 int64_t FunctionLibraries::TimeoutMs(Origin origin) const {
   const int64_t limit_ms = origin == Origin::kAccepted ? 10 * kLoadTimeoutMs : kLoadTimeoutMs;
-  return limit_ms - (load_time_before_limit_ms_ ? total_load_time_ms_ - *load_time_before_limit_ms_ : 0);
+  return limit_ms - (load_time_when_limit_began_ms_ ? total_load_time_ms_ - *load_time_when_limit_began_ms_ : 0);
 }
 
 class FunctionLibraries::TimedLoad {

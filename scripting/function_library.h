@@ -107,9 +107,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   class SharedLimit {  // while a SharedLimit exists, all libraries that clients load share one time limit
    public:
     explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {
-      libraries.load_time_before_limit_ms_ = libraries.total_load_time_ms_;
+      libraries.load_time_when_limit_began_ms_ = libraries.total_load_time_ms_;
     }
-    ~SharedLimit() { libraries_.load_time_before_limit_ms_.reset(); }
+    ~SharedLimit() { libraries_.load_time_when_limit_began_ms_.reset(); }
     SharedLimit(const SharedLimit&) = delete;
     SharedLimit& operator=(const SharedLimit&) = delete;
 
@@ -159,7 +159,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
   int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
-  std::optional<int64_t> load_time_before_limit_ms_;  // total_load_time_ms_ at the start of SharedLimit; nullopt: none
+  std::optional<int64_t> load_time_when_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: none
 };
 
 }  // namespace respite

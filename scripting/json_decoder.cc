@@ -300,9 +300,9 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
-  // The maximum size with which a table is created. A table is created with the size of the previous one, because
-  // siblings are often alike and growing costs more than filling. The maximum is small, so that a short text cannot
-  // request much more memory than its values need.
+  // A table is created with room for as many items as the previous object (or array) had, because siblings are often
+  // alike and growing costs more than filling. This is the limit of that guess. It is small, so that a short text
+  // cannot request much more memory than its values need.
   static constexpr int kMaxExpected = 16;
 
   void PushObject() {

@@ -248,7 +248,7 @@ class Packer {
     size_t length = 0;
     const char* text = luaL_checklstring(lua_, argument_++, &length);
     const size_t size = item.size == 0 ? length : item.size;
-    // As in Redis, the error names the argument after the text.
+    // As in Redis, the number of the argument in this error is one too high, because argument_ was already incremented.
     luaL_argcheck(lua_, length >= size, argument_, "string too short");
     out_.Append(Bytes(text, size));
     if (item.kind == Kind::kChars) return size;

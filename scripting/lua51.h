@@ -92,7 +92,8 @@ void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, an
 
 int Format(lua_State* lua);  // implements string.format
 
-// Each function adds one library: AddBaseLibrary to the table of globals, the others as a global table.
+// Each function adds one library. AddBaseLibrary adds functions to the table of globals; each other function adds a
+// global table.
 void AddBaseLibrary(lua_State* lua);       // adds pcall, tonumber … to the globals
 void AddCoroutineLibrary(lua_State* lua);  // adds the global table `coroutine`
 void AddStringLibrary(lua_State* lua);     // adds the global table `string`

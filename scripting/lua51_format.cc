@@ -1,5 +1,5 @@
-// string.format of 5.1: converts each argument to the type that its conversion requires, and formats it with C's
-// printf.
+// string.format of 5.1: converts each argument to the type that its conversion requires, and formats it, in most cases
+// with C's printf.
 #include <array>
 #include <cstdio>
 #include <cstring>

@@ -16,8 +16,16 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// The kinds of tokens, according to their first character.
-enum class Start : uint8_t { kNothing, kText, kComment, kLongText, kWord, kDots, kPair };
+// The kinds of tokens that may begin at a character of the source.
+enum class Start : uint8_t {
+  kNothing,   // nothing that may need a change, for example a blank or `+`
+  kText,      // a text in quotes
+  kComment,   // '-': a comment or a minus
+  kLongText,  // '[': a long text such as [[a]], or an index
+  kWord,      // a name, a keyword or a number
+  kDots,      // '.': three dots (the variable arguments), or other dots
+  kPair       // / < > or a colon: if doubled, an operator of 5.4 that 5.1 does not have (// << >> ::)
+};
 
 constexpr std::array<Start, 256> kStarts = [] {
   std::array<Start, 256> starts{};

@@ -107,7 +107,7 @@ int Sub(lua_State* lua) {
   return 1;
 }
 
-enum class Wanted { kPlaces, kCaptures };
+enum class Wanted { kPlaces, kCaptures };  // kPlaces: string.find; kCaptures: string.match
 
 bool HasSpecials(Bytes pattern) { return std::strpbrk(pattern.data(), "^$*+?.([%-") != nullptr; }
 
@@ -119,7 +119,7 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
 
 // Returns where `text` first contains `wanted` from `start` on, or npos. Uses memmem of the C library, which always
 // takes linear time; Bytes::find may take quadratic time. Searches in pieces, between which the script can be ended.
-// Each piece also has the first bytes of the next one, because `wanted` may be in both.
+// Each piece also has the first bytes of the next one, because `wanted` may begin in one piece and end in the next.
 size_t FindShort(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   constexpr size_t kPieceBytes = size_t{1} << 20;
   for (;; start += kPieceBytes) {

@@ -1,7 +1,8 @@
 // ScriptCache: the scripts of EVAL, compiled once, indexed by their text and by the SHA-1 of their text.
 //
 // Clients may send any number of different texts to EVAL, so scripts that only EVAL has cached can be evicted, the
-// least recently used first. Scripts of SCRIPT LOAD stay until SCRIPT FLUSH.
+// least recently used first. All other scripts (from SCRIPT LOAD, an AOF, a primary or TEST SNAPSHOT) are never
+// evicted.
 #pragma once
 
 #include <cstdint>

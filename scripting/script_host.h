@@ -23,7 +23,7 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool knows_redis_version = true;                 // true: the table `redis` has REDIS_VERSION and acl_check_cmd
   bool has_server_table = true;                    // true: the global `server` is another name of `redis`
   std::string_view valkey_version = {};            // server.VALKEY_VERSION, if the number below is not 0
-  int valkey_version_number = 0;             // server.VALKEY_VERSION_NUM, one byte per part; 0: scripts have neither
+  int valkey_version_number = 0;             // server.VALKEY_VERSION_NUM, one byte per part; 0: no VALKEY_… fields
   std::string_view call = "redis lib call";  // words in "at least one argument for this redis lib call"
   std::string_view command = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
   std::string_view table = "redis";                    // word in "redis.log() requires two arguments or more."

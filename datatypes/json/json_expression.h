@@ -26,8 +26,8 @@
 namespace respite {
 
 enum class JsonOperator : uint8_t {
-  kLiteral,
-  kPath,
+  kLiteral,  // a value in the expression
+  kPath,     // the values that a path selects
   kNot,
   kAnd,
   kOr,
@@ -37,39 +37,39 @@ enum class JsonOperator : uint8_t {
   kLessOrEqual,
   kGreater,
   kGreaterOrEqual,
-  kMatches,
-  kIn,
-  kNotIn,
-  kSubsetOf,
-  kAnyOf,
-  kNoneOf,
-  kSizeIs,
-  kIsEmpty,
+  kMatches,   // =~, with a regular expression
+  kIn,        // in: an element of an array
+  kNotIn,     // nin
+  kSubsetOf,  // subsetof
+  kAnyOf,     // anyof: the arrays have a common element
+  kNoneOf,    // noneof: the arrays have no common element
+  kSizeIs,    // sizeof or size: the left value has this length
+  kIsEmpty,   // empty: true or false on the right says whether the left value must be empty
   kAdd,
   kSubtract,
   kMultiply,
   kDivide,
   kRemainder,
   kNegate,
-  kPlus,
+  kPlus,  // a plus sign before a number
   kFunction,
-  kKeys,
+  kKeys,  // ~ after a path: the names of the members of objects
 };
 
 enum class JsonFunction : uint8_t {
   kLength,
-  kCount,
-  kValue,
-  kKeys,
-  kMatch,
-  kSearch,
+  kCount,   // number of values that a path selects
+  kValue,   // the value, if a path selects just one
+  kKeys,    // names of the members of objects
+  kMatch,   // whether the whole text matches a regular expression
+  kSearch,  // whether a regular expression matches somewhere in the text
   kConcat,
   kAbs,
   kCeiling,
   kFloor,
-  kFirst,
+  kFirst,  // first element of an array
   kLast,
-  kIndex,
+  kIndex,  // the element at an index
   kAppend,
   kMin,
   kMax,
@@ -94,7 +94,8 @@ struct JsonContext {         // what the paths in an expression refer to
   JsonBudget& budget;
 };
 
-// The result of an expression: values of the document, or one new value, or a truth value. kNothing: none of these.
+// The result of an expression. kNodes: values of the document, or a literal. kValue: one new value. kTruth: true or
+// false. kNothing: there is no result.
 struct JsonOperand {
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 

@@ -47,7 +47,7 @@ class JsonBudget {  // limits the work of selections
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }
   bool SpendCopy(const JsonValue& value);      // spends the steps of value.Clone(); false: the limit was reached
-  bool IsSpent() const { return left_ == 0; }  // true: the work was stopped, so its result is incomplete
+  bool IsSpent() const { return left_ == 0; }  // true: no step is left, so the result may be incomplete
   uint64_t& left() { return left_; }           // the steps that are left, for code that counts them down itself
 
  private:
@@ -102,16 +102,16 @@ class JsonPath {  // a parsed path
   Bytes Text() const { return text_; }          // the path as the client has written it
   bool IsLegacy() const { return is_legacy_; }  // true: has no root $, so it selects only the first match
   bool IsRoot() const { return computed_ == nullptr && steps_.empty(); }  // true: the whole document
-  bool IsStatic() const;                                  // true: selects one value at most, by names and indexes
-  bool Computes() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
-  const JsonSteps& Steps() const { return steps_; }       // the steps after $, in order
+  bool IsStatic() const;                                      // true: selects one value at most, by names and indexes
+  bool IsExpression() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
+  const JsonSteps& Steps() const { return steps_; }           // the steps after $, in order
 
-  // Requires: !Computes(). Returns the matches in the order of the document. An ancestor precedes its descendants. A
-  // value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
+  // Requires: !IsExpression(). Returns the matches in the order of the document. An ancestor precedes its descendants.
+  // A value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
   JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
-  // Requires: !Computes(), !IsRoot(). Returns what the path without its last step selects.
+  // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
   JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;       // without the last step
-  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // requires: Computes()
+  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // requires: IsExpression()
 
  private:
   friend class JsonPathParser;

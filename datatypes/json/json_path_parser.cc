@@ -81,7 +81,7 @@ Result<JsonPath, std::string> JsonPath::Parse(Bytes text, JsonPathGrammar gramma
   if (grammar == JsonPathGrammar::kPlain) {
     if (std::string error = DescribeJsonPathError(absolute); !error.empty()) return Failure(std::move(error));
   } else if ((!is_legacy || MayCompute(text)) && computation.ParseExpression() &&
-             (!is_legacy || computation.Computes())) {
+             (!is_legacy || computation.IsExpression())) {
     return finish(computation, false);
   }
   JsonPathParser parser(absolute, grammar);

@@ -17,8 +17,8 @@ class JsonPathParser {  // reads one path
   bool ParsePath();        // reads steps after "$"; false: the text is malformed, or has something else after them
   bool ParseExpression();  // reads a path or a computation; false: the text is malformed
   JsonPath TakePath();     // requires: a function above has returned true
-  size_t ErrorOffset() const { return at_; }              // where the text is malformed
-  bool Computes() const { return computed_ != nullptr; }  // true: the text is a computation, not a plain path
+  size_t ErrorOffset() const { return at_; }                  // where the text is malformed
+  bool IsExpression() const { return computed_ != nullptr; }  // true: the text is a computation, not a plain path
 
  private:
   using Node = std::unique_ptr<JsonExpression>;

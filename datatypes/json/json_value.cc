@@ -369,7 +369,7 @@ void JsonValue::AppendMembers(std::span<JsonMember> members) {
   Block* block = GetBlock();
   for (JsonMember& member : members) new (block->Members() + block->size++) JsonMember(std::move(member));
   if (!block->IsSorted()) return;
-  // Reserve has sorted the old members.
+  // Order() has the old members, sorted by name. Appends the new members to it; MergeNames then sorts them in.
   std::iota(block->Order() + old_size, block->Order() + block->size, static_cast<uint32_t>(old_size));
   MergeNames(old_size);
 }

@@ -103,7 +103,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
   std::vector<uint32_t> MembersByName() const;  // the numbers of all members, sorted by name; requires: kObject; O(n)
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
-  // The others keep their order. Cost: O(n).
+  // The remaining ones keep their order. Cost: O(n).
   template <class Erase>
   size_t EraseIf(Erase&& erase);  // removes elements or members; returns their number
 
@@ -121,6 +121,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;
+  // The values of bits 0-2, in the order of the table at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
   static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // -0.0

@@ -13,8 +13,8 @@
 
 namespace respite {
 
-struct AttributeFilter::Value {  // a value while a filter is evaluated
-  enum class Kind : uint8_t { kNull, kNumber, kText, kList, kArray };
+struct AttributeFilter::Value {                                        // a value while a filter is evaluated
+  enum class Kind : uint8_t { kNull, kNumber, kText, kList, kArray };  // kList: in the filter; kArray: in the JSON
 
   Kind kind = Kind::kNull;
   double number = 0;

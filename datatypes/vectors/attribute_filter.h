@@ -66,8 +66,8 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   struct Step {         // an operation of the program, or a value
     Op op;              // what is done
     double number = 0;  // kNumber
-    uint32_t begin =
-        0;  // kText, kField: where the text is in expression_; kList: index of its first value in list_values_
+    // kText, kField: where the text is in expression_. kList: index of its first value in list_values_.
+    uint32_t begin = 0;
     uint32_t size = 0;  // kText, kField: bytes; kList: number of values
   };
   struct Value;

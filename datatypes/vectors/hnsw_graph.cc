@@ -255,12 +255,12 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links the node `slot` to the node full.slot, which has no room and so must lose one neighbour. This is the farthest
-// of the neighbours that are nearer to `slot` than to full.slot or, if there are none, the farthest of all. The lost
-// neighbour is linked to `slot` instead if there is room, so that no node loses its last link.
-// If `must` is false, the function may refuse the link: it changes nothing and returns false. It does so if `slot` is
-// not nearer to full.slot than the neighbour that would be lost. It also does so if this neighbour has few links and is
-// not nearer to `slot`.
+// Links `slot` to full.slot, whose list of neighbours is full. full.slot loses one neighbour, `gone`: the farthest of
+// those that are nearer to `slot` than to full.slot or, if there are none, the farthest of all. `gone` is linked to
+// `slot` instead if `slot` has room.
+// If `must` is false, there are two cases in which the function changes nothing and returns false: (1) `gone` is not
+// farther from full.slot than `slot` is; (2) `gone` is not nearer to `slot` than to full.slot, and has at most m_/2
+// links.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);

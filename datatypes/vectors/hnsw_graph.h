@@ -316,8 +316,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the others
-  // again.
+  // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the remaining
+  // ones again.
   void Refresh(const HnswGraph& graph, const StoredVector& query) {  // after a change: drops removed nodes
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {

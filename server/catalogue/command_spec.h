@@ -240,24 +240,24 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   static constexpr uint8_t kAllWords = UINT8_MAX;  // for harmless_words: no argument can be a secret
 
   // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar of `syntax`.
-  std::string_view syntax;                      // syntax line with the name and the arguments; implies the arity
-  Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
-  std::string_view summary = {};                // one sentence, for COMMAND DOCS
-  VersionMark since = {};                       // version that introduced the command
-  bool Settings::*exists_if = nullptr;          // a subcommand exists only while this directive is yes; null: always
-  std::string_view module = {};                 // kOfModule: the module of Redis that has the command
-  std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
-  CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
-  uint32_t flags = 0;                           // CommandFlag bits
-  KeySpecs keys = {};                           // which arguments are keys
-  uint32_t categories = 0;                      // AclCategory bits, if they differ from the group's; flags add more
-  std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
-  VersionMark deprecated_since = {};            // version that deprecated the command; empty: not deprecated
-  std::string_view replaced_by = {};            // what to use instead of this deprecated command, for COMMAND DOCS
-  std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
-  int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: no difference
-  FormerArity former_arity = {};                // the arity in older versions of Redis, if a version changed the arity
-  bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
+  std::string_view syntax;                       // syntax line with the name and the arguments; implies the arity
+  Where where = Where::kDataServers;             // which servers have the command: data servers, Sentinels or both
+  std::string_view summary = {};                 // one sentence, for COMMAND DOCS
+  VersionMark since = {};                        // version that introduced the command
+  bool Settings::*required_directive = nullptr;  // the subcommand exists only while this directive is yes; null: always
+  std::string_view module = {};                  // kOfModule: the module of Redis that has the command
+  std::string_view complexity = {};              // Big-O text of COMMAND DOCS, such as "O(1)"
+  CommandGroup group = CommandGroup::kGeneric;   // the group that COMMAND DOCS reports
+  uint32_t flags = 0;                            // CommandFlag bits
+  KeySpecs keys = {};                            // which arguments are keys
+  uint32_t categories = 0;                       // AclCategory bits, if they differ from the group's; flags add more
+  std::string_view tips = {};                    // command tips of COMMAND INFO, separated by one space
+  VersionMark deprecated_since = {};             // version that deprecated the command; empty: not deprecated
+  std::string_view replaced_by = {};             // what to use instead of this deprecated command, for COMMAND DOCS
+  std::string_view history = {};                 // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
+  int arity = 0;                                 // Redis' arity, if it differs from the syntax; 0: no difference
+  FormerArity former_arity = {};                 // the arity in older versions of Redis, if a version changed the arity
+  bool syscmd = false;                           // true: COMMAND DOCS shows the doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI: is queued, runs immediately …
   Protection protection = Protection::kDebugCommand;       // if kProtected: the directive that permits it
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command

@@ -23,7 +23,7 @@ struct Tokens {
   std::vector<std::string_view> hidden = {};
 };
 
-enum class Around : uint8_t { kShown, kHidden };
+enum class Around : uint8_t { kShown, kHidden };  // whether the version has the argument around these arguments
 
 void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Around around, Tokens& tokens) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
@@ -96,7 +96,8 @@ uint32_t CategoryOf(CommandGroup group) {
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
   if (flags & kOfModule) return 0;
-  // A container command such as CONFIG does not get the ACL category of its group. Only its subcommands do.
+  // A command without categories of its own gets the category of its group, but a container such as CONFIG (`run` is
+  // null) gets none. Its subcommands get the category.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
   // As in Redis, EVAL_RO is not in @read. The commands of a script are checked when they run.
@@ -192,7 +193,7 @@ Command& CommandSet::Add(const CommandCard& card, std::span<const CommandCard* c
   command.subcommands.reserve(subcommands.size());
   command.hidden_subcommands.reserve(subcommands.size());
   for (const CommandCard* sub_card : subcommands) {
-    const bool is_shown = dialect_.Has(sub_card->spec->since) && sub_card->spec->exists_if == nullptr;
+    const bool is_shown = dialect_.Has(sub_card->spec->since) && sub_card->spec->required_directive == nullptr;
     Command& sub =
         (is_shown ? command.subcommands : command.hidden_subcommands).emplace_back(Make(*sub_card, &command));
     sub.name = LastPart(sub.full_name);
@@ -238,7 +239,7 @@ const Command* CommandTable::FindSubcommand(const Command& container, Bytes name
 
 const Command* CommandTable::FindOptionalSubcommand(const Command& container, Bytes name) const {
   const Command* const found = Named(container.hidden_subcommands, name);
-  return found != nullptr && found->Spec().exists_if != nullptr ? found : nullptr;
+  return found != nullptr && found->Spec().required_directive != nullptr ? found : nullptr;
 }
 
 const Command* CommandTable::FindForReplay(std::span<const Bytes> words) const {

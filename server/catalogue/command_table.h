@@ -42,7 +42,7 @@ struct Command {                      // a command or subcommand: its card (decl
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
   // Two kinds of subcommands: those that the emulated version lacks (only an AOF or a primary may use them), and those
-  // that exist only with a directive (CommandSpec::exists_if).
+  // that exist only with a directive (CommandSpec::required_directive).
   std::vector<Command> hidden_subcommands = {};                             // subcommands that COMMAND does not list
   const Dialect* dialect = nullptr;                                         // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
@@ -179,7 +179,8 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
   // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version
-  // Finds a subcommand that exists only with a directive (CommandSpec::exists_if). The caller must check the directive.
+  // Finds a subcommand that exists only with a directive (CommandSpec::required_directive). The caller must check the
+  // directive.
   const Command* FindOptionalSubcommand(const Command& container, Bytes name) const;  // ignores case; null: none
   // Finds a command or a subcommand by its full name, such as "get" or "client|list".
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command

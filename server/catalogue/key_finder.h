@@ -28,23 +28,25 @@ class KeyList {  // the keys of one request
   bool IsEmpty() const { return size_ == 0; }  // the request has no keys
   size_t Size() const { return size_; }
   const KeyRef& operator[](size_t i) const { return begin()[i]; }
-  const KeyRef* begin() const { return size_ <= kInline ? inline_.data() : overflow_.data(); }  // for range-based for
+  const KeyRef* begin() const {  // for range-based for
+    return size_ <= kMaxInlineKeys ? inline_.data() : overflow_.data();
+  }
   const KeyRef* end() const { return begin() + size_; }
 
  private:
-  static constexpr size_t kInline = 8;  // up to this number of keys needs no allocation
+  static constexpr size_t kMaxInlineKeys = 8;  // up to this number of keys needs no allocation
 
-  size_t size_ = 0;                       // number of keys
-  std::array<KeyRef, kInline> inline_{};  // the keys, if there are at most kInline
-  std::vector<KeyRef> overflow_;          // all keys, if there are more than kInline
+  size_t size_ = 0;                              // number of keys
+  std::array<KeyRef, kMaxInlineKeys> inline_{};  // the keys, if there are at most kMaxInlineKeys
+  std::vector<KeyRef> overflow_;                 // all keys, if there are more than kMaxInlineKeys
 };
 
 inline void KeyList::Add(size_t index, int flags) {
   const KeyRef key{static_cast<uint32_t>(index), static_cast<uint16_t>(flags)};
-  if (size_ < kInline) {
+  if (size_ < kMaxInlineKeys) {
     inline_[size_] = key;
   } else {
-    if (size_ == kInline) overflow_.assign(inline_.begin(), inline_.end());
+    if (size_ == kMaxInlineKeys) overflow_.assign(inline_.begin(), inline_.end());
     overflow_.push_back(key);
   }
   ++size_;

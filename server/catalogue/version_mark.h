@@ -67,7 +67,7 @@ class VersionMark {  // the versions that introduced (or deprecated) a feature: 
   constexpr bool IsEmpty() const { return text_.empty(); }  // true: all versions have the feature
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
-  constexpr std::string_view ShownBy(ServerFamily family) const {  // number of this family, or else of the other
+  constexpr std::string_view ShownBy(ServerFamily family) const {  // the family's number; if none, the other family's
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
   constexpr bool IsIn(const ServerVersion& server) const;  // whether this version has the marked feature; true if empty

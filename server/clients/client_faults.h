@@ -51,7 +51,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // called before TEST CLOCK moves the clock
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // before TEST CLOCK jumps: stops trickles
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:

@@ -36,7 +36,8 @@ const OutputBufferLimit& LimitOf(const Settings& settings, const Session& sessio
 }
 
 constexpr int64_t kIdleInputMs = 2000;
-// The limit, in bytes, for the output of a client that has not logged in. Such a client gets only small replies.
+// The limit for the output of a client that has not logged in, in bytes of Session::OutputBytes. Such a client gets
+// only small replies.
 constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
 
 }  // namespace

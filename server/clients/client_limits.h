@@ -22,9 +22,9 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
-  // Closes the session if its TLS handshake takes too long, if the client is idle too long, or if its output exceeds
-  // the limit. If the session stays open, updates the statistics and emulated sizes of its buffers, and shrinks an idle
-  // input buffer. Called by the timer. Cost: O(1).
+  // Closes the session if its TLS handshake takes over 30 s, if the client is idle for longer than `timeout`, or if its
+  // output exceeds the limit. If the session stays open, updates the statistics and emulated sizes of its buffers, and
+  // shrinks an idle input buffer. Called by the timer. Cost: O(1).
   void Check(Session& session, int64_t now_ms);  // the timer's check: closes the session if it is idle or over a limit
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
@@ -49,10 +49,10 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   bool EnforceInputLimit(Session& session);  // closes the session if its input exceeds a limit; true: closed
 
  private:
-  bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
+  bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes over 30 s; true: closed
   bool EnforceIdleTimeout(Session& session, int64_t now_ms);         // closes an idle ordinary client; true: closed
   void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // updates rbs and rbp of CLIENT LIST
-  bool IsOverInputLimit(Session& session) const;  // true: input too long; updates unauthenticated_bytes
+  bool IsOverInputLimit(Session& session) const;  // true: above the limit; updates unauthenticated_bytes
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: above the limit, or output was dropped
 
   const Parts parts_;  // the objects that the constructor got

@@ -18,7 +18,7 @@ struct CurrentExecution {             // the command that runs now, and the time
   const Command* command = nullptr;   // the running command; null: none is running
   const Session* session = nullptr;   // session of the running command, or of the last one, which may be freed
   std::span<const Bytes> words = {};  // arguments of the running (or last) command; the first is its name
-  int depth = 0;                      // 0: a client's own command; more: inside EXEC, a script or a replay
+  int nesting = 0;                    // 0: a client's own command; more: inside EXEC, a script or a replay
   int64_t last_us = 0;                // monotonic clock time, in µs, when the Executor last read the clock
   int64_t real_us = 0;       // real (system) monotonic time at that moment, in µs; TEST CLOCK does not move it
   int64_t wall_base_us = 0;  // Unix time minus monotonic clock time, in µs
@@ -28,7 +28,7 @@ struct CurrentExecution {             // the command that runs now, and the time
   // replication stream of the primary, may not.
   bool MayBlock() const {                             // false: in a transaction, a script or the primary's stream
     const Session* const current = CurrentSession();  // the last command's session may have been freed
-    return depth == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
+    return nesting == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
   }
   int64_t NowUs() const { return last_us; }                           // monotonic clock time in µs, as last read
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic clock time in ms, as last read

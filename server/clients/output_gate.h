@@ -62,7 +62,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   static constexpr int64_t kNotYet = -1;         // since_ms of a slow output that has not begun
   static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent in steps of at least 10 ms
 
-  enum class Kind : uint8_t { kHold, kTrickle, kEnd };
+  enum class Kind : uint8_t { kHold, kTrickle, kEnd };  // kTrickle: slow output; kEnd: later output is never sent
   struct Barrier {                 // a place in the output after which output is held back, slowed or ended
     Kind kind;                     // holds, slows (trickle) or ends the output
     uint64_t rule_id = 0;          // id of the fault rule for which Open opens this barrier; 0: none

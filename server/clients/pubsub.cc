@@ -203,7 +203,7 @@ void PubSub::DeliverTo(Session& session, const BlobPart& part) {
 }
 
 const BlobPart& PubSub::SerializedPart(Message& message, RespVersion version) {
-  BlobPart& part = message.parts[IndexOf(version)];
+  BlobPart& part = message.serialized[IndexOf(version)];
   if (!part.blob) part = logs_[IndexOf(version)].Append(version == RespVersion::kResp3 ? ">" : "*", message.pieces);
   return part;
 }

@@ -122,9 +122,10 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubTopic>, NameHash>;  // keys point into the topics
   // A message on its way to the subscribers. Its RESP text for a protocol version is made when the first subscriber
   // needs that version.
-  struct Message {                    // a message that is being delivered
-    std::span<const Bytes> pieces;    // the message's RESP text in pieces, without the first byte, `*` or `>`
-    std::array<BlobPart, 2> parts{};  // the RESP text in logs_ for RESP2 and RESP3; empty until needed
+  struct Message {                  // a message that is being delivered
+    std::span<const Bytes> pieces;  // the message's RESP text in pieces, without the first byte, `*` or `>`
+    std::array<BlobPart, 2>
+        serialized{};  // the whole RESP text in logs_: [0] for RESP2, [1] for RESP3; empty until needed
   };
 
   const Topics& TopicsOf(PubSubKind kind) const {  // all channels or patterns of this kind, by name

@@ -97,7 +97,7 @@ struct Session {  // the server's state of one client
   std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
   std::unique_ptr<CommandTask> command_task;      // state of the command that continues later; null: it keeps none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
-  std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
+  std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: none
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off
   std::unique_ptr<FieldSets> field_sets;          // lists of field names of HIMPORT PREPARE; null: there are none
   std::unique_ptr<Replica> replica;               // what is known about this replica; null: no REPLCONF or PSYNC came

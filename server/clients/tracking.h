@@ -52,10 +52,10 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Requires: the session tracks keys.
   void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
-  // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys. The first
-  // call forgets up to 100 keys. While the table stays too large, each call forgets up to 100 keys more than the call
-  // before.
-  void EnforceTableLimit();  // above tracking-table-max-keys: forgets some keys, tells their readers
+  // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys, or if
+  // their names take more than 64 MB + 1 KB for each of tracking-table-max-keys. The first call forgets up to 100 keys.
+  // While the table stays above a limit, each call forgets up to 100 keys more than the call before.
+  void EnforceTableLimit();  // above a limit of the table: forgets some keys, tells their readers
   void Broadcast();          // sends the invalidations of broadcast mode, at the end of a Turn
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
@@ -102,8 +102,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and the clients that track them
   std::map<size_t, size_t> prefix_lengths_;              // how many prefixes have each length
   bool has_changes_ = false;                             // true: Broadcast has invalidations to send
-  // The ids of clients that have read keys which were not remembered, because too many keys were tracked. Broadcast
-  // tells these clients to drop all keys.
+  // The ids of clients that have read keys which were not remembered, because the table had reached twice a limit.
+  // Broadcast tells these clients to drop all keys.
   std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
   size_t tracking_client_count_ = 0;        // number of clients with tracking on
   size_t name_bytes_ = 0;                   // total size of the remembered keys' names

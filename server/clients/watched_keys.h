@@ -30,7 +30,7 @@ class WatchedKeys {  // the keys that sessions WATCH; after a change, their EXEC
   // events.
   void OnChange(int db, Bytes key);  // the key has changed: EXEC of clients that watch it will run no commands
   // Makes stale each transaction that watches a key of `db`, if the key existed at WATCH. Cost: O(sessions that watch
-  // such keys), regardless of the number of keys.
+  // keys of `db`), regardless of the number of keys.
   void OnFlush(int db);  // called before `db` loses all keys: EXEC of clients that watch one will run nothing
   // Makes stale each transaction that watches a key of one of the databases, if the key exists in at least one of them.
   // If the key was absent or expired both before and after the swap, the transaction stays valid.

@@ -48,7 +48,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     node = nullptr;
   }
   bool IsOpen() const { return is_open_; }            // true: connected, and not closed
-  Direction direction() const { return direction_; }  // kTo: this node has connected to the other; kFrom: the reverse
+  Direction direction() const { return direction_; }  // kTo: this node has connected; kFrom: the peer has connected
   // Queues an encoded packet; the next Flush sends it. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
@@ -82,7 +82,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front; returns their size in bytes
 
   Owner& owner_;               // the Bus, which handles the events of the link
-  const Direction direction_;  // kTo: this node has connected to the other; kFrom: the reverse
+  const Direction direction_;  // kTo: this node has connected to the peer; kFrom: the peer has connected
   std::unique_ptr<Link> link_;
   bool is_open_ = false;  // true: the link is connected and not closed, so bytes can be sent
   std::string received_;  // the beginning of a packet whose rest has not arrived yet

@@ -41,7 +41,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       failure_detector_({core_, bus_}),
       gossip_({core_, bus_, failure_detector_}),
       role_(core_),
-      claims_({core_, bus_, role_}),
+      slot_claims_({core_, bus_, role_}),
       manual_failover_({core_, bus_, gossip_}),
       election_({core_, bus_, gossip_, role_, manual_failover_, [this] { SaveNow(); }}),
       migration_({core_, role_}),
@@ -55,7 +55,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
 
 std::optional<std::string> Cluster::Start() {
   if (auto reason = bus_.Listen()) return reason;
-  ReadSettings();
+  ApplySettings();
   for (ClusterNode* node : view_->All()) {
     node->born_ms = clock_.NowMs();
     if (node->Is(kNodeFail)) node->failed_at_ms = clock_.NowMs();
@@ -82,7 +82,7 @@ void Cluster::SetMyAddress() {
   view_->RequestSave();
 }
 
-void Cluster::ReadSettings() {
+void Cluster::ApplySettings() {
   SetMyAddress();
   ClusterNode& me = view_->me();
   const Settings& settings = core_.settings;
@@ -126,7 +126,7 @@ void Cluster::Tick() {
   if (tick_count_ % kTicksPerRandomPing == 0) PingRandomNode();
   AnnounceNewPrimary();
   for (ClusterNode* node : all) {
-    if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
+    if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) MonitorNode(*node);
   }
   bus_.CloseLinksOverLimit();
   migration_.Continue();
@@ -176,7 +176,7 @@ void Cluster::AnnounceNewPrimary() {
   gossip_.AnnounceMyself();
 }
 
-void Cluster::CheckNode(ClusterNode& node) {
+void Cluster::MonitorNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
   const bool is_open = node.outbound_link != nullptr && node.outbound_link->IsOpen();
@@ -296,7 +296,7 @@ void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {
     case PacketType::kPauseRequest:
       return manual_failover_.ReceivePauseRequest(sender);
     case PacketType::kUpdate:
-      return claims_.ApplyUpdate(std::get<UpdateBody>(packet.body));
+      return slot_claims_.ApplyUpdate(std::get<UpdateBody>(packet.body));
     case PacketType::kPing:
     case PacketType::kPong:
     case PacketType::kMeet:
@@ -320,7 +320,7 @@ void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const Bus
   if (header.type == PacketType::kPong && link.direction() == BusLink::Direction::kTo)
     manual_failover_.ReceivePong(*sender);
   UpdateRole(*sender, header);
-  claims_.ApplyClaims(*sender, header);
+  slot_claims_.ApplyClaims(*sender, header);
   gossip_.Receive(*sender, packet);
 }
 
@@ -442,7 +442,7 @@ void Cluster::HandlePrimaryFollowingMe() {
         "replica_data in INFO replication), was not linked to it lately, or another replica has more.");
   }
   core_.log.Warning("My master says that it is my replica. Taking over its slots.");
-  claims_.BumpEpoch();
+  slot_claims_.BumpEpoch();
   election_.TakeOver();
 }
 
@@ -496,7 +496,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->RequestHealthCheck();
   if (is_imported) {
     // Takes a larger epoch. Without one, the former owner would continue to claim the slot.
-    if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
+    if (slot_claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
   }
@@ -509,7 +509,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
 // to claim the slots.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
-  claims_.BumpEpoch();
+  slot_claims_.BumpEpoch();
   view_->RequestSave(ClusterView::Save::kNow);
   view_->RequestHealthCheck();
   gossip_.BroadcastPong(Gossip::To::kAll);
@@ -526,7 +526,7 @@ void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& t
   UpdateBody update{epoch, id, view_->SlotsOf(*node)};
   taken.ForEach([&](int slot) { update.slots.Add(slot); });
   view_->current_epoch = std::max(view_->current_epoch, epoch);
-  claims_.ApplyUpdate(update);
+  slot_claims_.ApplyUpdate(update);
 }
 
 void Cluster::FailOver(FailoverMode mode) {
@@ -534,7 +534,7 @@ void Cluster::FailOver(FailoverMode mode) {
   election_.Cancel();
   if (mode == FailoverMode::kTakeOver) {
     core_.log.Notice("Taking over the master (user request).");
-    claims_.BumpEpoch();
+    slot_claims_.BumpEpoch();
     return election_.TakeOver();
   }
   switch (mode) {

@@ -49,13 +49,13 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
   void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
-  void ReadSettings();                 // applies changed directives, such as cluster-announce-ip
+  void ApplySettings();                // applies changed directives, such as cluster-announce-ip
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed in the present state.
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: bad address
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET, here or elsewhere, removed this id recently
+  bool HasForgotten(const NodeId& id) {  // true: ignores this id since CLUSTER FORGET, here or elsewhere
     return gossip_.IsForgotten(id);
   }
   void Replicate(ClusterNode& primary);  // CLUSTER REPLICATE: makes this node a replica of `primary`
@@ -65,7 +65,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
   // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
-  // kIfPrimaryIsGone: the primary requests its failover because it stops (SHUTDOWN FAILOVER).
+  // kAsk: the primary pauses writes until this replica has all data. kForce: CLUSTER FAILOVER FORCE asks only for
+  // votes. kTakeOver: CLUSTER FAILOVER TAKEOVER, without votes. kIfPrimaryIsGone: the primary requests its failover
+  // because it stops (SHUTDOWN FAILOVER).
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.
@@ -76,10 +78,10 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // takes a new largest epoch; false: its own is already the largest
-  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {      // how many primaries recently reported `node` as down
-    return failure_detector_.CountReports(node);
+  bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already
+  void SetEpoch(uint64_t epoch);                         // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
+  int CountFailureReports(ClusterNode& node) {           // number of reports in two node timeouts that `node` is down
+    return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH: sends to all nodes; SPUBLISH: to this shard
@@ -103,7 +105,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void DetectShorterHistoryOfPrimary(const BusLink& link,  // the primary (`sender`) may have restarted with older data
+  void DetectShorterHistoryOfPrimary(const BusLink& link,  // notices that the primary has restarted with older data
                                      const ClusterNode& sender);
   void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);
@@ -121,7 +123,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; clears PFAIL, and perhaps FAIL
+  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; see ClearFailureOnAnswer
   // Stores the sender's new address and connects again. Does nothing if `link` is this node's own link to `node`,
   // because that link was made to the known address.
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
@@ -135,11 +137,11 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                             const PacketHeader& header) const;
   void HandleOtherPacket(ClusterNode& sender,  // handles a packet other than PING, PONG and MEET
                          const BusPacket& packet);
-  void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
-  void AnnounceNewPrimary();          // tells all nodes if this replica follows another primary than before
-  void CheckNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
-  void SetMyAddress();                // sets this node's address from cluster-announce-… and the ports
-  void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
+  void PingRandomNode();                // pings the node with the oldest PONG among a few random ones
+  void AnnounceNewPrimary();            // tells all nodes if this replica follows another primary than before
+  void MonitorNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
+  void SetMyAddress();                  // sets this node's address from cluster-announce-… and the ports
+  void UpdateNoFailoverFlag();  // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;  // Unix time that never goes back, for packets and timeouts
   Random random_;   // for random node ids and delays
@@ -149,7 +151,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   FailureDetector failure_detector_;  // decides which nodes are PFAIL or FAIL
   Gossip gossip_;                     // spreads what nodes know of each other
   MyRole role_;
-  SlotClaims claims_;                        // decides who owns a slot when nodes disagree
+  SlotClaims slot_claims_;                   // decides who owns a slot when nodes disagree
   ManualFailover manual_failover_;           // carries out CLUSTER FAILOVER
   Election election_;                        // asks for votes, by which this replica replaces its primary
   ReplicaMigration migration_;               // moves this replica to a primary without working replicas

@@ -78,7 +78,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Called when a slot may have another owner, or cluster_state may have changed from fail to ok or back.
   virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 
-  enum class Durably : uint8_t { kWritten, kSynced };
+  enum class Durably : uint8_t { kWritten, kSynced };  // kSynced: fsync before Save returns
   // Replaces nodes.conf. A crash of the machine leaves either the old or the new file. With kSynced, the new file is
   // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends

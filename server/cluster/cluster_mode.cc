@@ -57,7 +57,7 @@ Result<std::string, std::string> ClusterMode::ReadNodesFile() {
   return text;
 }
 
-std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, NodesFileTrust belief) {
+std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, NodesFileTrust trust) {
   auto made = Cluster::Make({.settings = services_.env.settings,
                              .real_clock = services_.env.real_clock,
                              .wall_ms = services_.env.clock.WallMs(),
@@ -69,7 +69,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
   if (nodes_text != file_text_) cluster_->view().RequestSave();
-  if (belief == NodesFileTrust::kAgreed) cluster_->TrustNodesFile();
+  if (trust == NodesFileTrust::kAgreed) cluster_->TrustNodesFile();
   SetReplicaofFromNodesFile();
   router_ =
       std::make_unique<ClusterRouter>(ClusterRouter::Parts{services_.env, services_.data.dataset.keyspace, *cluster_});
@@ -189,8 +189,8 @@ void ClusterMode::DropLostShardChannels() {
   }
 }
 
-void ClusterMode::ReadSettings() {
-  if (is_started_) cluster_->ReadSettings();
+void ClusterMode::ApplySettings() {
+  if (is_started_) cluster_->ApplySettings();
   if (slot_stats_ != nullptr) slot_stats_->ApplyEnabledSetting();
 }
 

@@ -35,7 +35,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
   // listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text,  // creates the cluster node; or returns the error
-                                      NodesFileTrust belief);
+                                      NodesFileTrust trust);
   // Calls ReadNodesFile, and then OpenWith with the text of the file. Does nothing without cluster mode.
   std::optional<std::string> Open();  // makes the node from nodes.conf; returns the error if it failed
   // Listens on the bus, in the role that nodes.conf names. A primary first claims the slots that have loaded keys but
@@ -55,7 +55,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   void Tick();                   // does the periodic work; called by the timer
   void EndTurn();                // after each turn: saves nodes.conf, sends packets, redirects clients of lost slots
   void EndTurnDuringLongTask();  // saves nodes.conf and sends packets, but leaves clients alone
-  void ReadSettings();           // applies changed values of the directives cluster-…
+  void ApplySettings();          // applies changed values of the directives cluster-…
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf

@@ -53,7 +53,16 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
   };
-  enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
+  enum class Verdict : uint8_t {  // whether this node serves a request, or which error the client gets
+    kHere,                        // this node serves the request
+    kCross,                       // CROSSSLOT: the keys are in several slots
+    kTryAgain,                    // TRYAGAIN: a slot moves, and not all keys are here (or MOVE, COPY DB)
+    kAsk,                         // ASK: redirects this request to the node that imports the slot
+    kMoved,                       // MOVED: redirects to the owner of the slot
+    kDown,                        // CLUSTERDOWN: cluster_state is fail
+    kDownForWrites,               // CLUSTERDOWN, for writes only (cluster-allow-reads-when-down)
+    kUnserved,                    // CLUSTERDOWN: the slot has no owner, or is not one of RequestedKeys::imports
+  };
   struct Route {                        // the decision where a request is served
     Verdict verdict = Verdict::kHere;   // served here, redirected to `node`, or refused
     const ClusterNode* node = nullptr;  // the node to which kAsk and kMoved redirect
@@ -72,7 +81,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                           const RequestedKeys& requested_keys) const;
   // Decides who serves a request for a slot that migrates or is imported: this node, another node (ASK), or none for
   // now (TRYAGAIN).
-  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: the slot's owner serves the request
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: as if the slot did not move
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED
 

@@ -122,13 +122,13 @@ Result<ClusterStartPlan, std::string> ClusterStartPlan::Plan(const NodeLayout& l
   if (start.is_new) {
     const std::vector<Name> names = DrawNames(layout, random);
     for (size_t i = 0; i < members.size(); ++i) views.push_back(NewView(layout, members, names, i));
-    start.is_agreed = true;
+    start.members_agree = true;
   } else {
     auto read = ReadAll(members, port, random);
     if (!read.ok()) return Failure(std::move(read).error());
     views = std::move(read).value();
     for (const auto& view : views) MoveTo(*view, views, members);
-    start.is_agreed = Agree(views);
+    start.members_agree = Agree(views);
   }
   for (const auto& view : views) start.texts.push_back(NodesFileText(*view, port));
   return start;

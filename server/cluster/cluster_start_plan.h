@@ -22,7 +22,7 @@ struct ClusterStartPlan {  // the nodes.conf texts of nodes that start together 
 
   std::vector<std::string> texts;  // the new texts of nodes.conf, one for each member
   bool is_new = false;             // true: a new cluster, as no member had a nodes.conf
-  bool is_agreed = false;          // the texts agree, and name no nodes other than the members
+  bool members_agree = false;  // the texts name the same nodes (just the members, none failing), roles and slot owners
 
   // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or
   // do not belong together.

@@ -46,7 +46,14 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes, if nothing forbids it
 
  private:
-  enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
+  enum class Obstacle : uint8_t {  // why this replica does not replace its primary, for the log
+    kNone,
+    kNoData,   // this replica does not have all data
+    kDataAge,  // the data is too old (cluster-replica-validity-factor)
+    kDelay,    // the time to request votes has not come
+    kExpired,  // the votes did not come in time
+    kVotes,    // votes are still missing
+  };
 
   bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover asks for votes
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows

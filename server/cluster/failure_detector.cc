@@ -29,7 +29,7 @@ void FailureDetector::WithdrawFailureReport(ClusterNode& node, const ClusterNode
   parts_.core.log.Verbose("Node " + reporter.LogName() + " reported node " + node.LogName() + " is back online.");
 }
 
-int FailureDetector::CountReports(ClusterNode& node) {
+int FailureDetector::CountFreshReports(ClusterNode& node) {
   const int64_t oldest_ms = parts_.core.NowMs() - parts_.core.TimeoutMs() * kReportTimeouts;
   std::erase_if(node.reports, [&](const auto& report) { return report.at_ms < oldest_ms; });
   return static_cast<int>(node.reports.size());
@@ -53,7 +53,7 @@ void FailureDetector::MarkPfailIfSilent(ClusterNode& node) {
 void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (!node.Is(kNodePfail)) return;
   const int own = parts_.core.view.me().IsPrimary() ? 1 : 0;
-  if (CountReports(node) + own < parts_.core.view.Majority()) return;
+  if (CountFreshReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
   // Tells all nodes that `node` is FAIL. Other nodes then need not wait for the reports of a majority, so all nodes of

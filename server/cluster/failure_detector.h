@@ -1,6 +1,6 @@
 // FailureDetector: decides which nodes are down. A node that does not answer this node for a node timeout is PFAIL
-// here. If a majority of the primaries, this node included, has reported the node within two node timeouts, the node is
-// FAIL, and this node tells all nodes.
+// here. The node becomes FAIL if, in addition, a majority of the primaries (this node counts if it is one) has reported
+// it within two node timeouts. This node then tells all nodes.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
                         const ClusterNode& reporter);
   void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
                              const ClusterNode& reporter);
-  int CountReports(ClusterNode& node);  // number of recent reports that the node is down; removes expired reports
+  int CountFreshReports(ClusterNode& node);  // removes old reports that the node is down; returns how many are left
 
   void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent for a node timeout; counts PFAIL nodes
   // Called when the node has answered a PING. Clears PFAIL and FAIL. But FAIL of a primary with slots is cleared only
   // two node timeouts after it failed, because a replica may be replacing it.
-  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL, and FAIL if no replica takes over
+  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; FAIL of a primary with slots only later
   void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // handles a FAIL packet: marks node `id` FAIL
   int pfail_count() const { return pfail_count_; }  // how many nodes the last round of the timer found PFAIL
   void ResetPfailCount() { pfail_count_ = 0; }      // sets pfail_count to 0, at the start of a round

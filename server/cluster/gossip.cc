@@ -24,7 +24,7 @@ constexpr int kMaxHandshakes = 1000;  // maximum of handshakes after MEET packet
 constexpr size_t kMaxNodes = 10'000;
 constexpr size_t kMaxForgotten = 1000;
 
-// Returns the canonical form of an address, for comparisons; nothing if the text is no address.
+// Returns the canonical form of an IPv4 or IPv6 address, or nullopt if the text is no such address.
 std::optional<std::string> NormalIp(const std::string& ip) {
   std::array<unsigned char, sizeof(in6_addr)> parsed{};
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -97,8 +97,8 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
     node.last_random_gossip = composed_packet_count_;
     chosen.push_back(&node);
   }
-  // Adds all nodes that are PFAIL to the packet. Only with the reports of a majority of the primaries does such a node
-  // become FAIL.
+  // Adds every PFAIL node, except the receiver and nodes in handshake or without an address, because a node becomes
+  // FAIL only if a majority of the primaries reports it.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodePfail) && is_told) chosen.push_back(node);

@@ -48,7 +48,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for `for_ms` milliseconds
-  bool IsForgotten(const NodeId& id);              // CLUSTER FORGET, here or elsewhere, has removed this id recently
+  bool IsForgotten(const NodeId& id);              // true: ignores this id since CLUSTER FORGET, here or elsewhere
   void Remove(ClusterNode& node);                  // removes the node from the view, and closes its links
 
  private:

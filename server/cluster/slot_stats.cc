@@ -84,8 +84,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
 // and last for the EXEC or EVAL itself. The time and the reply of the latter include those of its commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
-  if (call.depth != 0) {
-    if (call.depth == 1 && !call.session.IsScript()) CountQueuedCommand(call);
+  if (call.nesting != 0) {
+    if (call.nesting == 1 && !call.session.IsScript()) CountQueuedCommand(call);
     return;
   }
   const int slot = std::exchange(slot_, kNoSlot);

@@ -15,7 +15,7 @@ bool IsAddress(const std::string& host, int family) {
   return inet_pton(family, host.c_str(), &parsed) == 1;
 }
 
-bool IsName(Bytes host) { return !host.empty() && host.size() <= kLongestName && IsHostname(host); }
+bool IsName(Bytes host) { return !host.empty() && host.size() <= kLongestName && HasHostnameCharacters(host); }
 
 }  // namespace
 

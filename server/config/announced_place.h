@@ -25,7 +25,7 @@ constexpr bool MayBeAnnounced(Bytes text) {  // true: < 256 bytes; no blank, con
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-constexpr bool IsHostname(Bytes text) {  // true: only ASCII letters, digits, '-' and '.'
+constexpr bool HasHostnameCharacters(Bytes text) {  // true: only ASCII letters, digits, '-' and '.'
   const auto may_stand = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };

@@ -64,7 +64,7 @@ LaunchAction FirstArgumentAction(Bytes argument) {
 // Converts command-line options to lines of a configuration file.
 class OptionLines {
  public:
-  enum class Follower : uint8_t { kNothing, kOption, kOther };
+  enum class Follower : uint8_t { kNothing, kOption, kOther };  // the next argument: none, "--…", or another text
 
   void Option(const std::string& argument, Follower next) {
     if (!text_.empty()) text_ += '\n';

@@ -58,8 +58,8 @@ class ConfigReader {  // reads the lines of configuration files and options into
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}
 
-  // Reads a file, or all files that match a glob pattern (as a line `include` does). Then reads `tail` as if it were
-  // the end of that file.
+  // Reads a file, or all files that match a glob pattern (as a line `include` does), and then `tail`, as if all were
+  // one text.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});  // `path` may be a glob
   Result<Done, StartupError> ReadText(std::string_view text);  // reads lines of configuration
 

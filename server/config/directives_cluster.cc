@@ -17,7 +17,8 @@ constexpr size_t kHostnameLimit = 256;
 
 Objection CheckAnnouncedHostname(Bytes name) {
   if (name.size() >= kHostnameLimit) return "Hostnames must be less than 256 characters";
-  return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
+  return HasHostnameCharacters(name) ? Objection{}
+                                     : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
 // Checks the value of `cluster-announce-human-nodename`. Also refuses a single quote: when Redis reads nodes.conf, it

@@ -87,8 +87,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return CheckString(FindAndCountLookup(key));
   }
 
-  // Returns the collection (Hash, List, Set, SortedSet, Stream) of a key. If the key is absent, Exists() of the
-  // collection returns false. Throws WRONGTYPE if the value has another type. Counts a hit or a miss.
+  // Returns the collection (Hash, List, Set, SortedSet, Stream, Array or VectorSet) of a key. If the key is absent,
+  // Exists() of the collection returns false. Throws WRONGTYPE if the value has another type. Counts a hit or a miss.
   template <class Type>
   const Type Read(Bytes key) {
     return Type(ContextOf(ValueSlot(CheckType(Read(key), Type::kType))));

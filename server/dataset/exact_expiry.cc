@@ -73,7 +73,7 @@ void ExactExpiry::VisitEntriesWithDeadlines(int db, Visit&& visit) const {
 
 void ExactExpiry::CollectDeadlines(int db) {
   VisitEntriesWithDeadlines(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
-    if (!IsWithinLimit(deadline_ms)) return;
+    if (!IsInPlannedTime(deadline_ms)) return;
     const Bytes key = entry.Key();
     const uint64_t hash = data_.keyspace[db].Hash(key);
     planned_deadlines_.push_back({deadline_ms, db, static_cast<uint32_t>(key.size()), keys_.size(), hash});
@@ -114,7 +114,7 @@ void ExactExpiry::Remove(const Deadline& deadline) {
     entry = unit.PurgeFields(deadline.db, entry);
     const int64_t next_ms =
         entry == nullptr ? kNoDeadline : Hash({ValueSlot(entry), data_.limits, unit.now_ms()}).NextDeadline();
-    if (IsWithinLimit(next_ms)) {
+    if (IsInPlannedTime(next_ms)) {
       hashes_due_again_.push_back(deadline);
       hashes_due_again_.back().wall_ms = next_ms;
       std::ranges::push_heap(hashes_due_again_,

@@ -63,7 +63,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Deadline Take();
   void Prefetch() const;  // fetches the keys that expire next into the CPU cache
   bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
-  bool IsWithinLimit(int64_t deadline_ms) const {  // whether a deadline is within the limit given to Begin
+  bool IsInPlannedTime(int64_t deadline_ms) const {  // true: not kNoDeadline, and not later than until_wall_ms_
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.

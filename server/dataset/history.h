@@ -1,5 +1,5 @@
 // History: the replication history of the data, and the offset reached in it. A replica asks for a history by its ID
-// and an offset. A snapshot stores both.
+// and an offset. A snapshot stores the ID and the offset.
 //
 // The history of a primary is its replication stream, in bytes. A replica has the history of its primary. A server that
 // becomes a primary begins a new history under a new ID, but remembers the old ID and the offset at which the old
@@ -23,7 +23,7 @@ struct History {                           // replication history of the data: i
   std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
   int64_t former_end = -1;   // the previous history ended before this offset; -1: there is none
   int stream_db = 0;         // number of the database that the last SELECT in the stream selected
-  int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::BeginAboveFile)
+  int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::SetLeastOffset)
   bool is_shared = false;    // true: replicas or a primary may have this history, so snapshots store it
 
   // How the data in memory is related to the history of the primary that this server follows. On a primary, this is

@@ -32,7 +32,7 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
 
   void Free(EntryPtr entry, FreeMode mode);  // frees a key with its value
   // Frees the content of a database: with kLater on the background thread, with kNow on the calling thread. Content
-  // that would take more than some ms to free goes to the background thread in both cases.
+  // that would take more than some ms to free goes to the background thread even with kNow.
   void Free(Database content, FreeMode mode);
   // Frees the databases of a Capture, on the threads that Free chooses for each database. Also frees the functions of
   // the Capture.

@@ -36,7 +36,7 @@ struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …
   Ending ending = Ending::kSucceeded;             // whether the command ended with an error (kFailed)
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain, kBegun: the command was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
-  int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
+  int nesting = 0;                                // 0: sent by a client; greater: run by a transaction or script
   size_t reply_bytes = 0;                         // length of the reply; 0 for a command that a script called
 };
 
@@ -45,7 +45,7 @@ struct RefusedCall {             // a command that was refused before it ran, as
   const Command* command;        // null if there is no such command
   std::span<const Bytes> words;  // arguments, with the command's name
   Bytes error;                   // the error reply
-  int depth = 0;                 // 0: sent by a client; greater: run by a transaction or script
+  int nesting = 0;               // 0: sent by a client; greater: run by a transaction or script
 };
 
 // A command that has blocked its client, or that a transaction has queued. OnCall later also reports this command: when
@@ -70,21 +70,21 @@ class CallObserver {  // is told of each command that ran, waits or was refused
 };
 
 struct CallThresholds {  // minimums: an observer is told of the calls that reach at least one of them
-  static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // a minimum that no call reaches
-  static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // a minimum that no call reaches
-  static constexpr CallThresholds EveryCall() {                                   // thresholds that every call reaches
+  static constexpr int64_t kUnreachableUs = std::numeric_limits<int64_t>::max();   // a minimum that no call reaches
+  static constexpr size_t kUnreachableBytes = std::numeric_limits<size_t>::max();  // a minimum that no call reaches
+  static constexpr CallThresholds EveryCall() {                                    // thresholds that every call reaches
     return {.min_duration_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t min_duration_us = kNoMinDuration;  // minimum duration of the call, in microseconds
-  size_t min_request_bytes = kNoMinBytes;    // minimum length of the request in bytes of RESP
-  size_t min_reply_bytes = kNoMinBytes;      // minimum length of the reply in bytes
+  int64_t min_duration_us = kUnreachableUs;      // minimum duration of the call, in microseconds
+  size_t min_request_bytes = kUnreachableBytes;  // minimum length of the request in bytes of RESP
+  size_t min_reply_bytes = kUnreachableBytes;    // minimum length of the reply in bytes
 
   // Returns whether the call reaches at least one minimum. Cost: three comparisons, and O(arguments) if
   // min_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
     return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
-           (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
+           (min_request_bytes != kUnreachableBytes && HasLargeRequest(call));
   }
 
  private:

@@ -89,7 +89,7 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   if (command == nullptr || command->subcommands.empty() || arguments.size() < 2) return command;
   if (const Command* const sub = parts_.env.commands.FindSubcommand(*command, arguments[1])) return sub;
   const Command* const optional = parts_.env.commands.FindOptionalSubcommand(*command, arguments[1]);
-  return optional != nullptr && parts_.env.settings.*optional->Spec().exists_if ? optional : nullptr;
+  return optional != nullptr && parts_.env.settings.*optional->Spec().required_directive ? optional : nullptr;
 }
 
 // Returns whether the session's requests come from a server that has already executed them: from the primary, or from a

@@ -19,7 +19,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   if (session.IsScript()) ReadTime();
   request.started_us = current_execution_.last_us;
   request.reply_start = session.out.Size();
-  ++current_execution_.depth;
+  ++current_execution_.nesting;
   if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.NoteWrittenKeys(session.db, command, arguments);
   RunHandlerIn(unit, request);
   if (!session.IsScript()) KeepOutputSoFar(session, request.reply_start);
@@ -29,8 +29,8 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   const int64_t duration_us = current_execution_.last_us - request.started_us;
   const size_t reply_bytes = session.IsScript() ? 0 : ReplyBytesSince(session, request.reply_start);
   Tell(FinishedCall{session, command, arguments, duration_us, request.ending, Progress::Stage::kNew, ErrorOf(request),
-                    current_execution_.depth, reply_bytes});
-  --current_execution_.depth;
+                    current_execution_.nesting, reply_bytes});
+  --current_execution_.nesting;
 }
 
 void Executor::KeepOutputSoFar(Session& session, size_t reply_start) {
@@ -49,7 +49,7 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   current_execution_.command = &command;
   current_execution_.session = &session;
   current_execution_.words = arguments;
-  current_execution_.depth = 1;
+  current_execution_.nesting = 1;
   Request request{.session = session, .command = &command, .words = arguments};
   RunHandlerIn(unit, request);
   const bool succeeded = request.ending == FinishedCall::Ending::kSucceeded;
@@ -62,19 +62,19 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
 
 void Executor::ReportNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments,
                                    Bytes error) {
-  Tell(RefusedCall{session, command, arguments, error, current_execution_.depth + 1});
+  Tell(RefusedCall{session, command, arguments, error, current_execution_.nesting + 1});
 }
 
 Executor::SavedExecution Executor::SaveExecution() {
   return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
-          current_execution_.words, std::exchange(current_execution_.depth, 0), kept_output_bytes_};
+          current_execution_.words, std::exchange(current_execution_.nesting, 0), kept_output_bytes_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {
   current_execution_.command = saved.command;
   current_execution_.session = saved.session;
   current_execution_.words = saved.words;
-  current_execution_.depth = saved.depth;
+  current_execution_.nesting = saved.nesting;
   kept_output_bytes_ = saved.kept_output_bytes;
 }
 

@@ -135,7 +135,7 @@ constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether and 
 }
 // Returns true if requests that arrive this way (from a client, a script, the primary, a file …) must pass this gate,
 // whether Gates::Pass or other code checks it.
-constexpr bool Applies(Gate gate, RequestPath path) {  // false: such requests skip this gate
+constexpr bool Applies(Gate gate, RequestPath path) {  // false: requests of this path skip the gate
   return RuleOf(gate, path).answer != GateRule::Answer::kSkipped;
 }
 

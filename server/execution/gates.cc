@@ -224,7 +224,7 @@ bool IsAllowedInStreams(const Command& command) {
 }
 
 // Refuses commands that access keys, or that are propagated (PUBLISH), on the connection of a replica or of a client in
-// MONITOR mode. As in Redis, the error text speaks of a replica in both cases.
+// MONITOR mode. As in Redis, the error text speaks of a replica even in MONITOR mode.
 [[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;

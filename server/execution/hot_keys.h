@@ -54,7 +54,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   struct Sums {                     // time and bytes of some commands
     uint64_t duration_us = 0;       // duration in µs
     uint64_t net_bytes = 0;         // bytes of requests and replies
-    void Add(const Sums& amount) {  // adds both
+    void Add(const Sums& amount) {  // adds `amount`
       duration_us += amount.duration_us;
       net_bytes += amount.net_bytes;
     }
@@ -67,9 +67,9 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     int64_t cpu_sys_ms = 0;       // CPU time of the process in the kernel during the session
     Sums all_commands;            // all commands with keys, but not those of scripts
     Sums selected;                // the commands with at least one key in `slots`, or all if `slots` is empty
-    Sums sampled;          // the commands in `selected` that the random sample took; only they count in the sums by key
-    HotKeySums cpu_us;     // run time of commands in µs, by key
-    HotKeySums net_bytes;  // bytes of requests and replies, by key
+    Sums sampled;                 // the random sample of `selected`; cpu_us and net_bytes count only these
+    HotKeySums cpu_us;            // run time of commands in µs, by key
+    HotKeySums net_bytes;         // bytes of requests and replies, by key
   };
   struct Parts {               // the objects that HotKeys uses; its constructor gets them
     const Env& env;            // clocks

@@ -32,7 +32,7 @@ void Monitors::OnCall(const FinishedCall& call) {
 void Monitors::OnRefusal(const RefusedCall& call) {
   // Shows a refused EXEC, as in Redis, so that MONITOR clients see where the transaction ends.
   const bool ends_transaction =
-      call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
+      call.command != nullptr && call.nesting == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
   if (ends_transaction) ShowUnlessHidden(call.session, *call.command, call.words);
 }
 

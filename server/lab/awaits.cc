@@ -71,11 +71,11 @@ void Awaits::RequestTurn(int64_t real_us) {
 }
 
 void RequestCounter::OnCall(const FinishedCall& call) {
-  if (call.depth == 0) Note(call.session, &call.command);
+  if (call.nesting == 0) Note(call.session, &call.command);
 }
 
 void RequestCounter::OnRefusal(const RefusedCall& call) {
-  if (call.depth == 0) Note(call.session, call.command);
+  if (call.nesting == 0) Note(call.session, call.command);
 }
 
 void RequestCounter::Note(const Session& client, const Command* command) {

@@ -44,23 +44,23 @@ void ClockControl::Freeze() {
   clock.Freeze();
   clock.AdvanceUs((kUsPerMs - clock.MonotonicUs() % kUsPerMs) % kUsPerMs);
   clock.SetWallUs(clock.WallUs() / kUsPerMs * kUsPerMs);
-  NotifyClockChanged();
+  NotifyClockSet();
 }
 
 void ClockControl::RunAt(double rate) {
   parts_.clock->RunAt(rate);
-  NotifyClockChanged();
+  NotifyClockSet();
 }
 
 void ClockControl::FollowMachine() {
   parts_.clock->FollowMachine();
-  is_auto_ = false;
-  NotifyClockChanged();
+  is_auto_jump_ = false;
+  NotifyClockSet();
 }
 
 void ClockControl::SetWallTimeBack(int64_t wall_ms) {
   parts_.clock->SetWallUs(wall_ms * 1000);
-  NotifyClockChanged();
+  NotifyClockSet();
 }
 
 ClockControl::State ClockControl::Save() const {
@@ -69,7 +69,7 @@ ClockControl::State ClockControl::Save() const {
           .rate = clock.rate(),
           .wall_us = clock.WallUs(),
           .offset_us = clock.OffsetUs(),
-          .is_auto = is_auto_};
+          .is_auto_jump = is_auto_jump_};
 }
 
 // Restores a saved state of the clock. If the clock was frozen, it shows the saved time again. If it was running, it
@@ -79,16 +79,16 @@ void ClockControl::Restore(const State& state) {
   const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;
   is_frozen ? clock.Freeze() : clock.RunAt(state.rate);
   clock.SetWallUs(is_frozen ? state.wall_us : clock.WallUs() - clock.OffsetUs() + state.offset_us);
-  is_auto_ = state.is_auto;
-  NotifyClockChanged();
+  is_auto_jump_ = state.is_auto_jump;
+  NotifyClockSet();
 }
 
-// Must be called when the clock was changed. Tells the executor, so that later requests of this turn see the new time,
-// and the TimeKeeper.
-void ClockControl::NotifyClockChanged() {
+// Must be called when the clock was set, or got another speed, but not after Pass. Tells the executor, so that later
+// requests of this turn see the new time, and the TimeKeeper.
+void ClockControl::NotifyClockSet() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
-  parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
+  parts_.keeper.OnClockSet(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
 }
 
 void ClockControl::Pass(int64_t elapsed_ms) {
@@ -152,13 +152,13 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 }
 
 void ClockControl::EndTurn() {
-  if (!is_auto_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
+  if (!is_auto_jump_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
   has_posted_ = true;
   // Makes the jump in the next turn (a pass of the event loop), so that the requests that have already arrived are
   // served before it.
   parts_.env.host->Post([this] {
     has_posted_ = false;
-    if (is_auto_ && EveryClientWaits()) JumpToNextEvent();
+    if (is_auto_jump_ && EveryClientWaits()) JumpToNextEvent();
   });
 }
 

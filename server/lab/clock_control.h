@@ -24,10 +24,11 @@ class Clients;
 class Executor;
 
 struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
+  // The subcommand. kNext: jumps to the next due event. kReal: shows the machine's time again.
   enum class Kind : uint8_t { kFreeze, kAdvance, kSet, kNext, kRate, kAuto, kReal } kind;
   std::optional<int64_t> ms = {};  // kFreeze, kSet: Unix time; kAdvance: a duration
   double rate = 1;                 // kRate: seconds of the clock per second of real time
-  bool is_auto = false;            // for kAuto: whether AUTO is turned on
+  bool is_auto_jump = false;       // for kAuto: whether AUTO is turned on
 };
 
 class TimeKeeper {  // interface: lets time pass, and runs the timers and deadlines that become due
@@ -39,7 +40,7 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
   virtual void PassTime(int64_t elapsed_ms,  // moves the clock forward, and serves the events that become due
                         const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
-  virtual void OnClockChanged(Motion motion) = 0;  // the clock's time or speed has changed
+  virtual void OnClockSet(Motion motion) = 0;      // the clock was set, or has another speed; not for PassTime
 };
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
@@ -61,7 +62,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether the clock can be moved. If not, only EndTurn of this class may be called.
+  // Returns false if this server has no clock that can be moved. Then only this function and EndTurn, which does
+  // nothing, may be called.
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
@@ -74,7 +76,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> Next() const;  // the next event that will become due; nullopt: none
 
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
-  bool is_auto() const { return is_auto_; }                    // the setting of TEST CLOCK AUTO
+  bool is_auto_jump() const { return is_auto_jump_; }          // the setting of TEST CLOCK AUTO
 
   void Freeze();  // stops the clock, at the next whole millisecond
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
@@ -83,14 +85,14 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
   // Turns TEST CLOCK AUTO on or off. While AUTO is on, the clock jumps to the next due event whenever there are clients
   // and all of them wait, for example for messages or keys.
-  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: true: the clock jumps when all clients wait
+  void SetAutoJump(bool is_on) { is_auto_jump_ = is_on; }  // NOLINT: true: the clock jumps when all clients wait
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
     double rate;              // seconds of the clock per second of real time
     int64_t wall_us;          // Unix time that the clock shows
     int64_t offset_us;        // how many µs the clock is ahead of the machine's clock
-    bool is_auto;             // the setting of TEST CLOCK AUTO
+    bool is_auto_jump;        // the setting of TEST CLOCK AUTO
   };
   State Save() const;                // the state, for a snapshot
   void Restore(const State& state);  // restores a snapshot's clock; events in between do not happen
@@ -133,10 +135,10 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event; returns it; nullopt: none
   void Post(uint64_t client, std::function<JumpResult()> jump);
   bool EveryClientWaits() const;  // each client (at least one) is blocked, subscribed, held by a fault, closing …
-  void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
+  void NotifyClockSet();          // tells the executor and the keeper; not called for jumps forward (Pass)
 
   const Parts parts_;                            // other parts of the server that this class uses
-  bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
+  bool is_auto_jump_ = false;                    // the setting of TEST CLOCK AUTO
   bool is_jumping_ = false;                      // the clock is jumping, and events are being served
   bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO waits for the next loop iteration
   std::map<uint64_t, PostedJump> posted_jumps_;  // jumps by client ID, from PostJump… until TakeJumpResult

@@ -4,7 +4,7 @@
 
 namespace respite {
 
-bool EntryCounter::CheckAgain(BlockedEntry& entry) {
+bool EntryCounter::Recount(BlockedEntry& entry) {
   if (entry.seq < journal_.FirstSeq()) return true;
   const RequestEntry& now = journal_.At(entry.seq);
   const bool counts = filter_.Matches(now);
@@ -20,7 +20,7 @@ uint64_t EntryCounter::Count() {
     next_ = count_ = 0;
     blocked_entries_.clear();
   }
-  std::erase_if(blocked_entries_, [this](BlockedEntry& entry) { return CheckAgain(entry); });
+  std::erase_if(blocked_entries_, [this](BlockedEntry& entry) { return Recount(entry); });
   for (next_ = std::max(next_, journal_.FirstSeq()); next_ < journal_.NextSeq(); ++next_) {
     const RequestEntry& entry = journal_.At(next_);
     const bool counts = filter_.Matches(entry);

@@ -27,7 +27,7 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter
     bool is_counted;  // true: count_ includes the entry, because it matched
   };
 
-  bool CheckAgain(BlockedEntry& entry);  // counts an entry again; true: its request is no longer blocked
+  bool Recount(BlockedEntry& entry);  // counts an entry again; true: it will not change any more
 
   const RequestJournal& journal_;  // the journal whose entries are counted
   const JournalFilter filter_;     // which entries are counted

@@ -63,7 +63,7 @@ KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::sha
   }
   const Step step = DetectAcquiredLock(call, client, at);
   has_created_key_ = false;
-  if (call.depth == 0) has_possible_lock_ = false;
+  if (call.nesting == 0) has_possible_lock_ = false;
   return step;
 }
 

@@ -8,7 +8,8 @@
 //
 // The client holds the lock until the key is removed or overwritten, or until the server is killed. Locks that were
 // acquired before the journal began are not known. The memory is bounded: records that ended before the oldest entry of
-// the journal are dropped, and the oldest records are dropped when all records need more than kMaxHistoryBytes.
+// the journal are dropped. When all records need more than kMaxHistoryBytes, the oldest expired keys are dropped while
+// there are more of them than locks, then the oldest locks, but not the last lock.
 #pragma once
 
 #include <cstdint>
@@ -112,7 +113,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
                    Condition&& condition);
   LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }  // the lock with this number
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
-  void MakeRoom();        // while all records exceed kMaxHistoryBytes, drops the oldest, but not the last lock
+  void MakeRoom();        // drops old records if all exceed kMaxHistoryBytes (see the top of this file)
 
   std::deque<ExpiredKey> expired_keys_;  // records of the keys that expired, oldest first
   std::deque<LockRecord> locks_;         // held and ended locks, oldest first

@@ -122,7 +122,7 @@ void RequestJournal::Clear() {
   first_ = next_;
   dropped_count_ = bytes_ = 0;
   keys_.DropEnded();
-  for (auto& [id, sender] : senders_) sender.trips = 0;
+  for (auto& [id, sender] : senders_) sender.round_trips = 0;
 }
 
 void RequestJournal::Forget() {
@@ -180,11 +180,11 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   entry.client = sender.client;
   entry.command = request.command;
   entry.db = request.session->db;
-  entry.trips = std::exchange(sender.trips, 0);
+  entry.round_trips = std::exchange(sender.round_trips, 0);
   entry.lock = KeyHistory::Step::kNone;
   entry.waited_until = 0;
   const bool is_in_script = request.session->IsScript();
-  entry.place = is_in_script ? Place::kInScript : request.depth == 0 ? Place::kSent : Place::kInTransaction;
+  entry.place = is_in_script ? Place::kInScript : request.nesting == 0 ? Place::kSent : Place::kInTransaction;
   entry.is_in_transaction = entry.place == Place::kInTransaction || (is_in_script && client.InTransaction());
   Keep(entry, request);
   bytes_ += entry.HeldBytes();
@@ -192,8 +192,8 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
 }
 
 RequestJournal::Request RequestJournal::FailedRequest(const Session& session, const Command* command,
-                                                      std::span<const Bytes> words, int depth) const {
-  return {&session, command, words, depth, NonSecretArgumentCount(parts_.env.commands, command, words)};
+                                                      std::span<const Bytes> words, int nesting) const {
+  return {&session, command, words, nesting, NonSecretArgumentCount(parts_.env.commands, command, words)};
 }
 
 void RequestJournal::Keep(RequestEntry& entry, const Request& request) {
@@ -246,9 +246,9 @@ void RequestJournal::ForgetOldSenders() {
 
 // Counts the round trips of a client: one for the first request in each turn of the event loop. The client sent the
 // other requests of the turn without waiting for a reply, because replies are sent at the end of a turn.
-void RequestJournal::CountTrip(Sender& sender, int depth) {
-  if (depth != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
-  ++sender.trips;
+void RequestJournal::CountRoundTrip(Sender& sender, int nesting) {
+  if (nesting != 0 || std::exchange(sender.turn, parts_.env.stats.turns + 1) == parts_.env.stats.turns + 1) return;
+  ++sender.round_trips;
 }
 
 // --- Events.
@@ -292,14 +292,14 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   Sender& sender = SenderOf(client);
   const KeyHistory::Step step = keys_.RecordCall(call, sender.client, Moment());
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
-  Request request{&call.session, &call.command, call.words, call.depth};
+  Request request{&call.session, &call.command, call.words, call.nesting};
   if (has_failed) request.shown = NonSecretArgumentCount(parts_.env.commands, &call.command, call.words);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   const End end{
       .outcome = has_failed ? Outcome::kError : Outcome::kOk, .detail = error, .duration_us = call.duration_us};
-  const bool has_waited = call.stage != Progress::Stage::kNew && call.depth == 0 && sender.waiting_entry >= first_;
+  const bool has_waited = call.stage != Progress::Stage::kNew && call.nesting == 0 && sender.waiting_entry >= first_;
   if (has_waited) return Finish(At(sender.waiting_entry), sender, end);
-  if (call.stage == Progress::Stage::kNew) CountTrip(sender, call.depth);
+  if (call.stage == Progress::Stage::kNew) CountRoundTrip(sender, call.nesting);
   RequestEntry& entry = Append(request, client, sender);
   entry.lock = step;
   Finish(entry, sender, end);
@@ -309,8 +309,8 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
   const Session& client = ClientOf(call.session);
   if (IsTestOrServerTraffic(client, call.command)) return;
   Sender& sender = SenderOf(client);
-  CountTrip(sender, call.depth);
-  const Request request = FailedRequest(call.session, call.command, call.words, call.depth);
+  CountRoundTrip(sender, call.nesting);
+  const Request request = FailedRequest(call.session, call.command, call.words, call.nesting);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   Finish(Append(request, client, sender), sender, {.outcome = Outcome::kError, .detail = error});
 }
@@ -318,7 +318,7 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
 void RequestJournal::OnWait(const WaitingCall& call) {
   if (IsTestOrServerTraffic(call.session, &call.command)) return;
   Sender& sender = SenderOf(call.session);
-  CountTrip(sender, 0);
+  CountRoundTrip(sender, 0);
   RequestEntry& entry = Append({&call.session, &call.command, call.words}, call.session, sender);
   entry.wall_us = Moment().wall_us;
   entry.duration_us = 0;
@@ -329,7 +329,7 @@ void RequestJournal::OnWait(const WaitingCall& call) {
 }
 
 void RequestJournal::OnQueued(const WaitingCall& call) {
-  if (!IsTestOrServerTraffic(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
+  if (!IsTestOrServerTraffic(call.session, &call.command)) CountRoundTrip(SenderOf(call.session), 0);
 }
 
 void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes rule_name) {
@@ -348,11 +348,11 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   }
   // Adds an entry here, because the fault replies instead of the command or closes the connection: OnCall and OnRefusal
   // are not called for this request.
-  const int depth = request.place == Place::kInTransaction ? 1 : 0;
-  CountTrip(sender, depth);
+  const int nesting = request.place == Place::kInTransaction ? 1 : 0;
+  CountRoundTrip(sender, nesting);
   sender.fault = rule_name;
-  Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender,
-         {});
+  Finish(Append(FailedRequest(request.client, &request.command, request.words, nesting), request.client, sender),
+         sender, {});
 }
 
 }  // namespace respite

@@ -32,7 +32,7 @@ class Clients;
 struct CurrentExecution;
 
 struct RequestEntry {  // one request in the journal, with its client and its outcome
-  enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
+  enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };  // kFault: a fault of TEST FAULT acted on the request
 
   uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
   int64_t wall_us = 0;                         // when the request started (Unix time in µs)
@@ -40,7 +40,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;              // the client's round trips since its previous entry, including this request's
+  uint32_t round_trips = 0;        // the client's round trips since its previous entry, including this request's
   Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: has not ended
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
@@ -95,9 +95,10 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   bool HasBegun() const { return capacity_ != 0; }  // true: Start was called, and not Forget since then
   void TakeOverFrom(RequestJournal& before);        // takes over the entries of a server that this one replaces
 
-  // Returns the recorded expired keys and distributed locks (keys made by SET NX or the like, see key_history.h).
-  // Records that ended before the oldest entry of the journal are dropped. If all records need more than
-  // kMaxHistoryBytes, the oldest are dropped, even locks that are held. Clear drops all except the locks that are held.
+  // Returns the recorded expired keys and distributed locks (keys made by SET NX or the like, see key_history.h). A
+  // record is dropped if the key expired, or the lock ended, before the oldest entry of the journal. If all records
+  // need more than kMaxHistoryBytes, the oldest expired keys are dropped while there are more of them than locks, then
+  // the oldest locks (even held ones), but not the last lock. Clear keeps only the locks that are held.
   const KeyHistory& keys() const { return keys_; }          // the expired keys and locks that were kept
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
@@ -122,7 +123,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   struct Sender {                                // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
     uint64_t turn = 0;                           // turn of the event loop with the client's last request
-    uint32_t trips = 0;                          // number of round trips since the last entry of this client
+    uint32_t round_trips = 0;                    // number of round trips since the last entry of this client
     uint64_t waiting_entry = 0;                  // sequence number of the client's entry that is still blocked; 0: none
     std::string fault;  // name of the rule (TEST FAULT) that acts on the running request; empty: none
   };
@@ -130,7 +131,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const Session* session;        // the session that runs the request; for a script, the script's session
     const Command* command;        // null if the command is unknown
     std::span<const Bytes> words;  // arguments, including the command name
-    int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
+    int nesting = 0;               // 0: sent by a client; more: run by EXEC or a script
     size_t shown = SIZE_MAX;       // number of leading arguments that may be recorded; later ones may be secrets
   };
   struct End {                                                   // how a request has ended
@@ -147,17 +148,17 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Attach();                 // registers this object to get calls and keyspace events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
-  void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
+  void CountRoundTrip(Sender& sender, int nesting);       // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Makes the entry of a request that has not run or has failed. Leaves out arguments that may be secret.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
-                        std::span<const Bytes> words, int depth) const;
+                        std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
-  void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered
+  void ForgetOldSenders();    // forgets disconnected clients if over 1000 + 2 * (connected clients) are known
 
   const Parts parts_;                             // other parts of the server that this class uses
   bool is_on_ = false;                            // requests are recorded

@@ -41,7 +41,7 @@ class MigrateLink {  // one connection of MIGRATE to another server; each call w
   std::optional<std::string> ReadLine(int64_t timeout_ms);  // the next line, without its end; nullopt: failed
   bool HasTimedOut() const { return has_timed_out_; }       // true: a timeout made the last Send or ReadLine fail
 
-  int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
+  int64_t selected_db = 0;  // the database selected on the other server; -1: unknown
   int64_t used_at_ms = 0;   // when the connection was last used (clock time)
 
  private:

@@ -18,8 +18,8 @@ namespace respite {
 class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
   static constexpr int64_t kUnknownDb = -1;  // instead of the number of the selected database, if that is not known
-  enum class Target : uint8_t { kServer, kClusterNode };
-  enum class Existing : uint8_t { kRefused, kReplaced };
+  enum class Target : uint8_t { kServer, kClusterNode };  // kClusterNode: needs RESTORE-ASKING
+  enum class Existing : uint8_t { kRefused, kReplaced };  // what happens to a key that the target has: REPLACE or not
 
   // `auth`: the arguments of AUTH; empty: sends no AUTH. `db`: the database for the keys on the other server.
   MigrateProtocol(std::vector<std::string> auth, int64_t db, Target target)

@@ -56,8 +56,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   bool ChangeInterest(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
                       Interest from, Interest to);
 
-  // Calls watchers without waiting for sockets. May be called again inside such a call. One call ends at
-  // kMaxRoundsPerTurn, kMaxServedPerTurn and kMaxLongCallsUs; the other ready sockets wait for the next call.
+  // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends at kMaxRoundsPerTurn,
+  // kMaxServedPerTurn and kMaxLongCallsUs; the other ready sockets wait for the next call.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
   void WakeAsio();  // lets the next wait of Asio also end when a watched socket is ready

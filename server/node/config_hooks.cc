@@ -63,7 +63,7 @@ std::optional<std::string> CountGoodReplicas(Replication& replication) {
 }
 
 std::optional<std::string> ReadClusterSettings(ClusterMode& cluster) {
-  cluster.ReadSettings();
+  cluster.ApplySettings();
   return std::nullopt;
 }
 

@@ -164,7 +164,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   EndTurn();
 }
 
-void Housekeeping::OnClockChanged(Motion motion) {
+void Housekeeping::OnClockSet(Motion motion) {
   wake_at_ms_ = Timers::kNever;
   motion == Motion::kStands ? services_.data.active_expiry.Sleep() : services_.data.active_expiry.WakeUp();
 }

@@ -27,7 +27,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
 
   void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`; between them runs due timeouts
                 const std::function<void(int64_t)>& advance) override;
-  void OnClockChanged(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; the next turn plans Wake again
+  void OnClockSet(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; the next turn plans Wake again
 
  private:
   void SampleStats();   // updates rates and peak memory for INFO

@@ -424,9 +424,9 @@ void ServerProcess::End(int signal) {
   is_ending_ = true;
   shutdown_signal_ = signal;
   for (HostedServer& hosted : hosted_servers_) {
-    if (hosted.Lives() && !hosted.node->IsReplica()) SignalServer(hosted);
+    if (hosted.Lives() && !hosted.node->IsReplica()) ShutDownServer(hosted);
   }
-  SignalReplicasAfterPrimaries();
+  ShutDownReplicasAfterPrimaries();
 }
 
 ServerProcess::Step ServerProcess::CheckParentProcess() {
@@ -469,18 +469,18 @@ void ServerProcess::ShutDownIdleProcess() {
   End(SIGTERM);
 }
 
-void ServerProcess::SignalServer(HostedServer& hosted) {
-  hosted.is_signalled = true;
+void ServerProcess::ShutDownServer(HostedServer& hosted) {
+  hosted.is_shutdown_requested = true;
   RunOnThreadOf(hosted, [&node = *hosted.node, signal = shutdown_signal_] { node.HandleSignal(signal); });
 }
 
 // Shuts down replicas after their primaries have stopped, because a stopping primary first sends everything to its
 // replicas.
-void ServerProcess::SignalReplicasAfterPrimaries() {
-  const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_signalled && hosted.Lives(); };
+void ServerProcess::ShutDownReplicasAfterPrimaries() {
+  const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_shutdown_requested && hosted.Lives(); };
   if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_servers_, is_awaited)) return;
   for (HostedServer& hosted : hosted_servers_) {
-    if (hosted.Lives()) SignalServer(hosted);
+    if (hosted.Lives()) ShutDownServer(hosted);
   }
 }
 
@@ -489,7 +489,7 @@ void ServerProcess::OnShutdownCancelled() {
   signals_->ForgetSignal();
   RunOnMainThread([this] {
     shutdown_signal_ = 0;
-    for (HostedServer& hosted : hosted_servers_) hosted.is_signalled = false;
+    for (HostedServer& hosted : hosted_servers_) hosted.is_shutdown_requested = false;
     if (has_lost_parent_) main_loop_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });
   });
 }
@@ -507,7 +507,7 @@ void ServerProcess::HandleServerStopped(NodeServer& node) {
   const bool is_last = running_server_count_.fetch_sub(1) == 1;
   if (is_last) RemovePidAndPortFiles();
   if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
-  if (!is_last && is_ending_) main_loop_->loop.PostFromAnyThread([this] { SignalReplicasAfterPrimaries(); });
+  if (!is_last && is_ending_) main_loop_->loop.PostFromAnyThread([this] { ShutDownReplicasAfterPrimaries(); });
   if (&node.loop() != &main_loop_->loop) {
     node.loop().Stop(node.exit_code());
     if (is_last) main_loop_->loop.PostFromAnyThread([this] { main_loop_->loop.Stop(exit_code_); });

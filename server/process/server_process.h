@@ -116,12 +116,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.
   void End(int signal);
-  Step CheckParentProcess();                // for `exit-with-parent`: finds the parent; kStopped: already ended
-  void WatchParent();                       // shuts down when the parent ends, for `exit-with-parent`
-  void ShutDownAfterParent();               // shuts down because the parent has ended
-  void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently
-  void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
-  void SignalReplicasAfterPrimaries();      // shuts down the replicas, once the signalled servers have stopped
+  Step CheckParentProcess();                  // for `exit-with-parent`: finds the parent; kStopped: already ended
+  void WatchParent();                         // shuts down when the parent ends, for `exit-with-parent`
+  void ShutDownAfterParent();                 // shuts down because the parent has ended
+  void ShutDownIdleProcess();                 // shuts down for `exit-on-idle`, unless tried within the last second
+  void ShutDownServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
+  void ShutDownReplicasAfterPrimaries();  // shuts down the remaining servers (replicas) when the primaries have stopped
   void UpdateTitle(const Settings& shown);  // makes the process title show these settings, for set-proc-title
   OomScore::Outcome ApplyOomScore(const Settings& settings);  // sets oom_score_adj for the role: primary or replica
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // true: the process runs one Sentinel

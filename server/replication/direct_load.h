@@ -50,7 +50,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   KeyspaceSink sink_;
   RdbReceiver receiver_;    // parses the snapshot
   bool is_loading_ = true;  // false after Finish, Abandon or a failure
-  std::string failure_;     // why Write or Finish returned false; empty: neither did
+  std::string failure_;     // why Write or Finish returned false; empty: no failure
 };
 
 }  // namespace respite

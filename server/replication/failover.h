@@ -40,6 +40,7 @@ class RoleChanger {  // interface that makes this server a primary or a replica
 
 class Failover {  // carries out FAILOVER, on the primary that hands its role over
  public:
+  // kAwaitsSync: writes are paused until the target has the whole stream. kInProgress: this server follows the target.
   enum class State : uint8_t { kNone, kAwaitsSync, kInProgress };
 
   struct Parts {  // the arguments of the constructor

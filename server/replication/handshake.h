@@ -45,6 +45,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   const std::string& failure() const { return failure_; }  // why HandleLine returned kFail, for INFO
 
  private:
+  // The request that was sent last, in the order of sending. kPort, kAddress, kCapabilities and kVersion: REPLCONF.
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
 
   bool IsWanted(Step step) const;                  // false: the settings make this request unnecessary

@@ -7,8 +7,8 @@
 //
 // After a snapshot that could not be received or used, or a protocol error, the next attempt is delayed by 2 s, 4 s and
 // so on up to a minute, because each attempt makes the primary fork. A command of the stream that fails here may end
-// the link (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. Otherwise this replica would acknowledge
-// a command that was not applied here.
+// the link (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. If the link stayed open, this replica
+// would acknowledge a command that was not applied here.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
@@ -40,7 +40,16 @@ struct Services;
 
 class PrimaryLink final : public Link::User, public Transport {  // the connection of a replica to its primary
  public:
-  enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked, kFailed };
+  enum class State : uint8_t {  // what the link does
+    kNone,                      // this server follows no primary
+    kConnect,                   // the next attempt to connect is due, or waits for its time
+    kConnecting,                // the connection is being established
+    kHandshake,                 // the requests before the stream are under way
+    kTransfer,                  // the snapshot arrives
+    kLoading,                   // the whole snapshot has arrived, and is being loaded
+    kLinked,                    // the stream arrives
+    kFailed,                    // a command of the stream failed; waits for Retry
+  };
 
   struct Parts {                // the arguments of the constructor
     const Services& services;   // the other parts of this server
@@ -51,15 +60,15 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // Connects immediately. `continues`: whether PSYNC may ask for a partial resynchronisation. `data`: kSameHistory if
-  // the data here is an earlier state of the primary's history; its age is then known.
+  // kSameHistory: the data here is an earlier state of the primary's history, so its age is known.
   enum class Data : uint8_t { kSameHistory, kOther };
+  // Connects immediately. `continues`: whether PSYNC may ask for a partial resynchronisation.
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
   void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
   bool IsWaitingToRetry() const;  // true: the next attempt is delayed, or a command failed; see Retry
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
-  void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops a connection that takes too long
+  void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops the connection after repl-timeout
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 

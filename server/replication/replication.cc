@@ -51,7 +51,7 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// BeginAboveFile estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
+// SetLeastOffset estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
 // of the append-only file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since
 // the base was written.
 constexpr int64_t kMaxStreamPerFile = 3;
@@ -202,7 +202,7 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
 void Replication::Start() {
   const auto& settings = services_.env.settings;
   if (settings.appendonly) {
-    BeginAboveFile();
+    SetLeastOffset();
   } else {
     ContinueFromFile();
   }
@@ -252,7 +252,7 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 // the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The
 // estimate is too low if clients sent many WAITs for few writes, or if the base names no offset and date
 // (aof-use-rdb-preamble no).
-void Replication::BeginAboveFile() {
+void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
   const Loading::FileHistory& base = loading.file_history();

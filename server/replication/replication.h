@@ -89,7 +89,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  private:
   void Cron();
   void ContinueFromFile();                 // continues the history that the loaded RDB file names
-  void BeginAboveFile();                   // after an append-only file was loaded: sets History::least_offset
+  void SetLeastOffset();                   // after an append-only file was loaded: sets History::least_offset
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // notes the role, also in the log, and calls on_role_; moves no data
   // Records in History how the data here is related to a new primary; `shared_until` as in Follow.

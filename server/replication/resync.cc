@@ -134,8 +134,8 @@ bool Resync::BeginFile() {
 }
 
 // Begins to load the snapshot while it arrives. Without `repl-diskless-load swapdb`, first deletes the old data. With
-// swapdb, keeps the old data until the end of the load. Clients see it meanwhile (kAsync) only if both belong to one
-// history, because then the old data is an earlier state of the new data.
+// swapdb, keeps the old data until the end of the load. Clients see the old data meanwhile (kAsync) only if it belongs
+// to the history of the snapshot, because then the old data is an earlier state of the new data.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -225,8 +225,8 @@ bool Resync::Install() {
   return true;
 }
 
-// Loads the snapshot from the received file. First flushes the old data, because memory may not suffice for both. If
-// the load succeeds, the received file becomes the dump file.
+// Loads the snapshot from the received file. First flushes the old data, because memory may not suffice for the old and
+// the new data. If the load succeeds, the received file becomes the dump file.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");

@@ -31,9 +31,9 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);
 
+  // kMore: more bytes must arrive. kWhole: the whole snapshot has arrived; Install must be called.
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Handles bytes that the primary has sent, and removes the handled bytes from the front of `bytes`. kMore: more bytes
-  // must arrive. kWhole: the whole snapshot has arrived; Install must be called.
+  // Handles bytes that the primary has sent, and removes the handled bytes from the front of `bytes`.
   Status Take(Bytes& bytes);
   // Returns loading-process-events-interval-bytes while the snapshot is loaded directly, else SIZE_MAX.
   size_t MaxBytesPerTurn() const;  // how many received bytes Take may get in one turn of the event loop

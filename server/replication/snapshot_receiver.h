@@ -28,9 +28,9 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
   enum class Status : uint8_t {
-    kMore,
+    kMore,    // more bytes must arrive
     kBegins,  // the framing is known: Into must be called
-    kWhole,
+    kWhole,   // the whole snapshot was passed to the target
     kFailed,  // already logged
   };
   struct Progress {  // the result of Take
@@ -49,6 +49,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   const std::string& failure() const { return failure_; }  // wrong framing or the primary's error; empty: neither
 
  private:
+  // kHead: the line before the snapshot. kCounted: a snapshot of known size. kMarked: a snapshot that ends with a mark.
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
   static constexpr size_t kMaxHeaderBytes = 256;  // maximum length of the line before the snapshot
 

@@ -87,8 +87,8 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   InstantRate turn_length;                              // average length of a turn in µs
   std::map<std::string, uint64_t, std::less<>> errors;  // number of errors by first word, such as "ERR"
 
-  RecentPeak client_input;   // the largest input buffer of a client in bytes, recently
-  RecentPeak client_output;  // the largest output buffer of a client in bytes, recently
+  RecentPeak client_input;   // the largest input buffer of a client in bytes, of the last 8 seconds
+  RecentPeak client_output;  // the largest output buffer of a client in bytes, of the last 8 seconds
 
   size_t startup_memory_bytes = 0;  // memory in use just after the start
   size_t peak_memory_bytes = 0;     // the most memory that any measurement has found

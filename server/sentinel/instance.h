@@ -106,9 +106,9 @@ struct PeerSentinel final : Instance {  // another Sentinel that watches the sam
   }
 
   int64_t last_hello_ms;              // when the last hello message of this peer arrived (real time)
-  bool says_primary_is_down = false;  // true: the peer's last answer, unless too old, says that the primary is down
+  bool says_primary_is_down = false;  // true: the peer's last answer says that the primary is down; expires
   int64_t last_opinion_ms;            // when the peer last answered whether the primary is down (real time)
-  std::string voted_for;              // id of the Sentinel that the peer has voted for; empty: no vote, or too old
+  std::string voted_for;              // id of the Sentinel that the peer has voted for; empty: no vote, or expired
   uint64_t voted_in_epoch = 0;        // epoch of the peer's vote in voted_for
 };
 

@@ -41,7 +41,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   void UpdateSentinelAddress(const PeerSentinel& moved);  // updates a moved Sentinel's entry at all primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
-  enum class Sentinels : uint8_t { kForget, kKeep };
+  enum class Sentinels : uint8_t { kForget, kKeep };  // what Reset does with the other Sentinels of the primary
   void Reset(Primary& primary, Sentinels sentinels);  // clears state and replicas, with kForget also Sentinels
   // Gives the primary a new address, forgets its state (Reset), and saves the configuration file. The server at the
   // former address is listed as one of its replicas from then on. Returns false if `host` does not resolve.

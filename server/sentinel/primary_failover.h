@@ -29,7 +29,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  void StartIfNeeded(Primary& primary);  // starts a failover if the primary is odown, and the last one was long ago
+  void StartIfNeeded(Primary& primary);  // starts one if the primary is odown, 2 * failover-timeout after the last
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
   // promoted.
@@ -53,7 +53,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica, once connected
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout
   void Abort(Primary& primary) const;      // ends the failover: the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);  // sends REPLICAOF to the others, parallel-syncs at a time
+  void ReconfigureReplicas(Primary& primary);  // sends REPLICAOF to the remaining replicas, parallel-syncs at a time
   void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary, if not yet sent
   void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas that are up follow, or after a timeout
   void ReconfigureRemainingReplicas(Primary& primary);   // after the timeout: REPLICAOF to replicas that do not follow

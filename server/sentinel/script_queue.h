@@ -30,7 +30,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   int running_count() const { return running_count_; }  // how many programs run now
 
  private:
-  void StartDue();              // starts due programs, if not too many run
+  void StartDue();              // starts due programs, while fewer than 16 run
   void Start(Job& job);         // starts the program as a child process; if that fails, `job` stays queued
   void CollectEndedPrograms();  // removes ended programs from the queue, or lets them run again later
   void End(const ProgramEnd& end);

@@ -27,6 +27,7 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
  private:
   using Words = std::vector<std::string>;
   using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
+  // kGlobal: about no single primary. kMonitor: adds a primary. kPrimary: about a primary that was added before.
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
   static Rank RankOf(const std::string& keyword);  // in which of three passes the directive is read

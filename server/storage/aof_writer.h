@@ -66,9 +66,9 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   IoError SyncNow();                         // syncs the file and waits; returns the error. Requires: IsOpen
 
   bool MustStop() const { return must_stop_; }  // true: the disk failed with appendfsync `always`, so send no replies
-  // Returns the error of the last write or background sync (appendfsync everysec), or nullopt if both succeeded. Called
-  // for every write command. Cost: two comparisons.
-  std::optional<IoError> WriteOrSyncError() const {  // why the last write or background sync failed; nullopt: both fine
+  // Returns the error of the last write or, if that succeeded, of the last background sync (appendfsync everysec).
+  // Returns nullopt if there is none. Called for every write command. Cost: two comparisons.
+  std::optional<IoError> WriteOrSyncError() const {  // why the last write or background sync failed; nullopt: none
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
     if (sync_error != kNoError) return sync_error;

@@ -40,8 +40,8 @@ AppendOnlyFile::AppendOnlyFile(const Parts& parts)
 
 Step AppendOnlyFile::Prepare() {
   const bool wanted = parts_.env.settings.appendonly;
-  // Leaves the single append-only file of Redis before version 7 where it is if preload-file is set, because
-  // preload-file may name it.
+  // Redis before version 7 had a single append-only file. It is taken into the directory appenddirname, except if
+  // preload-file is set, because preload-file may name this file.
   const bool takes_old_file = wanted && parts_.env.settings.preload_file.empty();
   const auto old_file = takes_old_file ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
@@ -422,13 +422,13 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
-  if (must_turn_back_on_ && !CheckBackoff()) return TurnBackOn();
+  if (must_turn_back_on_ && !UpdateBackoff()) return TurnBackOn();
   if (MustPostponeRewrite()) return;
   if (is_rewrite_scheduled_) {
-    if (!CheckBackoff()) StartRewrite();
+    if (!UpdateBackoff()) StartRewrite();
     return;
   }
-  if (state_ != State::kOn || !HasGrownEnoughToRewrite() || CheckBackoff()) return;
+  if (state_ != State::kOn || !HasGrownEnoughToRewrite() || UpdateBackoff()) return;
   const uint64_t growth = base_bytes_ == 0 ? 0 : TotalBytes() * 100 / base_bytes_ - 100;
   parts_.env.log.Notice(StrCat("Starting automatic rewriting of AOF on ", growth, "% growth"));
   StartRewrite();
@@ -443,7 +443,7 @@ bool AppendOnlyFile::HasGrownEnoughToRewrite() const {
   return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
 }
 
-bool AppendOnlyFile::CheckBackoff() {
+bool AppendOnlyFile::UpdateBackoff() {
   if (consecutive_failures_ < kFailuresBeforeBackoff) {
     backoff_ = {};
     return false;

@@ -156,7 +156,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step RenameInto(const std::string& from, const std::string& to,  // renames a file; `what` names it in the log
                   const char* what);
   void NoteFailure();                    // a rewrite has failed, or did not start: counts it
-  bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
+  bool UpdateBackoff();                  // begins or ends the wait after repeated failures; true: no rewrite now
   bool HasGrownEnoughToRewrite() const;  // true: a rewrite is due (auto-aof-rewrite-percentage and -min-size)
 
   const Parts parts_;                     // the arguments of the constructor

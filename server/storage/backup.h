@@ -1,6 +1,6 @@
 // Backup: the one backup that a server can make at a time (the commands BACKUP …). It consists of a BASE, the data when
-// a child was forked; an INCR, the commands since then until BACKUP SEAL; and a manifest, which names both. A server
-// can load it as an append-only file.
+// a child was forked; an INCR, the commands since then until BACKUP SEAL; and a manifest, which names BASE and INCR. A
+// server can load it as an append-only file.
 //
 //   idle ─► pending ─► snapshotting ─► incrementing ─► sealed ─► idle
 //                 └──────────┴───────────────┴────► failed
@@ -88,7 +88,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleTurnOff() override;                      // appendonly will be turned off: the backup continues without it
 
  private:
-  enum class Way : uint8_t { kFromAof, kByItself };  // how the files of the backup are made
+  enum class Way : uint8_t { kFromAof, kByItself };  // kFromAof: links files of the AOF; kByItself: forks a child
 
   bool MustWait() const;                     // true: no child can be forked now
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed

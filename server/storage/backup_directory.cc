@@ -52,8 +52,8 @@ bool BackupDirectory::IsOwnName(const std::string& name) const {
          AofManifest::IsPartName(file_name, name);
 }
 
-// Removes the files of a backup. Removes the manifest first, so that a crash leaves no manifest whose files are
-// missing. Returns why that failed, or nullopt.
+// Removes the files of a backup, the manifest first, so that a crash leaves no manifest whose files are missing. Stops
+// at the first file that cannot be removed, and returns the reason; nullopt: all files are removed.
 std::optional<std::string> BackupDirectory::RemoveFiles() {
   IoError error = removal_.Remove(PathOf(ManifestName()));
   if (error == kNoError) error = files_.SyncDirectory(Path());

@@ -8,8 +8,9 @@ namespace respite {
 
 struct Services;
 
-// Loads the data. Returns kLoaded if the server now has its data, and kAbsent if there was none. In both cases the
-// append-only file is open if appendonly is on. If kFailed, the reason was logged. Requires: an empty keyspace.
+// Loads the data. Returns kLoaded if the server now has its data, and kAbsent if there was none. After kLoaded or
+// kAbsent, the append-only file is open if appendonly is on. If kFailed, the reason was logged. Requires: an empty
+// keyspace.
 LoadOutcome LoadDataAtStartup(const Services& services);  // loads the AOF or the RDB file
 
 }  // namespace respite

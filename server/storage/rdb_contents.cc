@@ -37,7 +37,7 @@ RdbContent RdbContents::Source(RdbPurpose purpose) const {
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
   // Usually the offset is stored only if replicas may share the history. The base of an append-only file also needs it
   // if this server once began its history above a file (least_offset): after the next restart,
-  // Replication::BeginAboveFile starts above the offset in the base.
+  // Replication::SetLeastOffset starts above the offset in the base.
   const bool needs_least_offset = purpose == RdbPurpose::kAofBase && parts_.history.least_offset != 0;
   if ((parts_.history.is_shared || needs_least_offset) && parts_.history.IsKnown()) {
     const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;

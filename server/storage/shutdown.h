@@ -64,8 +64,8 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void HandleSignal(int signal);  // stops the server as shutdown-on-sigterm or -sigint says
   void Continue();                // called by the timer: ends a shutdown that waits, if nothing delays the end any more
   bool Abort();                   // SHUTDOWN ABORT: gives up a shutdown that waits; false: no shutdown waits
-  // Sets a function that is called when a shutdown that waited, or a shutdown by signal, is given up.
-  void SetCancellationHandler(std::function<void()> handler) {  // called when a shutdown that waited is given up
+  // Sets a function that is called when a shutdown that waited, or a shutdown by a signal, was aborted or has failed.
+  void SetCancellationHandler(std::function<void()> handler) {  // called when a shutdown was aborted or failed
     on_cancelled_ = std::move(handler);
   }
 

@@ -106,7 +106,7 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
 }
 
 // Writes the data to a temporary file and renames the file to `path`. Runs in the child of a background save, or for
-// SAVE in the server. Returns false on failure, which is logged.
+// Save() in the server. Returns false on failure, which is logged.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());

@@ -58,8 +58,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
   bool IsRunning() const;                                          // true: a child is writing an RDB file now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended
-  // Ends a background save that runs, or that is scheduled. Returns which of the two it has ended (kRunning,
-  // kScheduled), or kNone.
+  // Ends the background save that runs (returns kRunning) or that is scheduled (kScheduled). kNone: there is none.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
   // Starts background saves that are scheduled or that a save point requires. Called by the timer, after

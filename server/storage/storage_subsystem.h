@@ -1,5 +1,5 @@
 // StorageSubsystem: the parts of a server that save and load its data: the append-only file, the snapshots, the
-// loading, and the shutdown.
+// backups, the loading, and the shutdown.
 #pragma once
 
 #include <cstdint>

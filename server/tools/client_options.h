@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// ClientOptions: the command line. Its options stand before the command that is sent to the server.
+// Options stand before the command that is sent to the server.
 struct ClientOptions {                        // the command line of respite-cli
   std::map<std::string, std::string> values;  // values by option, such as "-p" (--pass: "-a"); of a flag: the flag
   ReplyStyle style;                           // how replies are printed

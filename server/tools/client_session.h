@@ -47,7 +47,7 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
   // Sends a command and prints the reply. Returns 0 if a reply came (with the option -e: unless it is an error), or if
   // SHUTDOWN ended the connection; otherwise 1. After SUBSCRIBE and MONITOR outside of a transaction, prints messages
-  // until an error reply (returns 0, with -e 1), Ctrl-C or the end of the connection (both return 1).
+  // until an error reply (then returns 0, with -e 1), or until Ctrl-C or the end of the connection (then returns 1).
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 

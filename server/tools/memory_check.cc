@@ -34,7 +34,7 @@ uint64_t Scrambled(uint64_t index, uint64_t seed) {
 
 }  // namespace
 
-uint64_t CountBadWords(Words words) {
+uint64_t CountFailedPatterns(Words words) {
   uint64_t bad = 0;
   // Writes into each word its own index, which finds faulty address lines: two words then share memory, so that one has
   // the index of the other. The second pass does this with all bits inverted.
@@ -65,7 +65,7 @@ int TestMemory(int megabytes) {
   for (int pass = 1; pass <= kPasses && bad == 0; ++pass) {
     std::printf("Pass %d of %d over %d megabytes...", pass, kPasses, megabytes);
     std::fflush(stdout);
-    bad = CountBadWords({static_cast<volatile uint64_t*>(block), size / sizeof(uint64_t)});
+    bad = CountFailedPatterns({static_cast<volatile uint64_t*>(block), size / sizeof(uint64_t)});
     std::printf(bad == 0 ? " OK\n" : " %llu bad words\n", static_cast<unsigned long long>(bad));
   }
   munmap(block, size);

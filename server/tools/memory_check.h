@@ -9,7 +9,8 @@ namespace respite {
 
 // Writes ten patterns over the words, and reads each back. Returns the sum over all patterns of the words that did not
 // keep their value. Cost: ten passes over the words.
-uint64_t CountBadWords(std::span<volatile uint64_t> words);  // writes patterns over `words`; counts those that change
+// Overwrites the words with several patterns. A word counts once for each pattern that it does not keep.
+uint64_t CountFailedPatterns(std::span<volatile uint64_t> words);  // tests memory words; 0: all are good
 
 // Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 0 if all words were
 // good. Returns 1 if a word was bad, the memory is not available, or `megabytes` is not positive.

@@ -31,7 +31,7 @@ void Try(Bytes path_text, Bytes document) {
   const auto path = JsonPath::Parse(path_text);
   if (!path) return;
   JsonBudget budget(100'000);
-  if (path.value().Computes()) {
+  if (path.value().IsExpression()) {
     for (const JsonValue& value : path.value().Compute(root, budget)) Require(value.IsConsistent());
     return;
   }

@@ -63,7 +63,7 @@ TEST_F(Cards, EachIsInTheTablesOfItsServers) {
         const std::string_view name = card.spec->syntax.substr(0, card.spec->syntax.find(' '));
         const std::string_view container = name.substr(0, name.find('|'));
         const Command* const command =
-            card.spec->exists_if == nullptr
+            card.spec->required_directive == nullptr
                 ? table.FindByFullName(name)
                 : table.FindOptionalSubcommand(*table.Find(container), name.substr(container.size() + 1));
         ASSERT_NE(command, nullptr) << name << ": its container is missing";

@@ -20,7 +20,7 @@
 namespace respite {
 
 // Why a request is refused. If several selectors refuse a request, the greatest value is reported, because that
-// selector came closest to allowing the request.
+// selector came closest to allowing the request. If the values are equal, the denial of the later argument is reported.
 enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };  // what is denied; kNone: nothing
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not

@@ -44,7 +44,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
 
   void Start();          // connects to the target
   void Continue();       // takes the next step; called at the end of a turn, when all changes of the turn are known
-  void CheckTimeouts();  // called ten times a second: requests ACKs; fails the export if the target is too slow
+  void CheckTimeouts();  // called ten times a second: requests ACKs; fails the export at a timeout or limit
   bool Cancel();         // ends the export for an operator; false: it has ended, or the target may own the slots
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
@@ -57,6 +57,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void OnEnded(const std::string& reason) override;  // fails the export, unless TAKEOVER was sent
 
  private:
+  // AUTH, and the requests CLUSTER SYNCSLOTS … (see the top of this file).
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
   Cluster& cluster() const;             // this server as a cluster node

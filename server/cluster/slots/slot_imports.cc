@@ -288,9 +288,10 @@ bool SlotImports::AdvanceOwnerWait(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims the slots of `slots` that have no owner, or that their owner no longer claims. Probably the takeover had
-// succeeded, and the source gave the slots up, but the file or stream that told this node of the slots ended before
-// REVEAL. If the source lost the slots in another way, keeping the keys here is better than deleting them.
+// Called for hidden slots that no session sends, after a file was loaded or this node was promoted. Claims those slots
+// that have no owner, or that their owner no longer claims. Probably this node had taken them over, but the append-only
+// file or replication stream ended between HIDE and REVEAL. If the source lost the slots in another way, keeping the
+// keys here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;

@@ -19,18 +19,18 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
     // States of an export, and of an import that this node has requested (SlotRequest).
     kQueued,
     kConnecting,
-    kEstablishing,
+    kEstablishing,  // the first requests were sent, and not all are answered
     // States of an export.
-    kWaitingToSnapshot,
-    kSnapshotting,
-    kStreaming,
-    kWaitingToPause,
-    kPaused,
-    kGranted,
+    kWaitingToSnapshot,  // until a child can be forked
+    kSnapshotting,       // a child writes the keys
+    kStreaming,          // the child has ended; changes are sent
+    kWaitingToPause,     // the target has the snapshot; changes are sent until few are left
+    kPaused,             // writes are paused, and the target was told
+    kGranted,            // TAKEOVER was sent: the target may own the slots now
     // States of an import.
     kReceivingSnapshot,
-    kFollowing,
-    kOnPrimary,
+    kFollowing,  // the snapshot has arrived; changes follow
+    kOnPrimary,  // on a replica: its primary imports the slots
     // States of exports and imports.
     kSuccess,
     kFailed,

@@ -75,6 +75,7 @@ RegularExpression CompileExpression(Bytes pattern, CaseMode mode) {
   throw refusals::BadExpression(compiled.error());
 }
 
+// EXACT: equals the text. MATCH: contains the text. GLOB: matches a pattern. RE: matches a regular expression.
 enum class PredicateKind : uint8_t { kExact, kMatch, kGlob, kExpression };
 
 // What ARGREP searches for, and what it replies.

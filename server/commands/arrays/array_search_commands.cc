@@ -57,6 +57,7 @@ struct ArScan {
 // ---------------------------------------------------------------------------------------------------------------------
 // Aggregation
 
+// The operations of AROP. kMatch: counts the elements that equal a value. kUsed: counts all elements.
 enum class ArrayOperation : uint8_t { kSum, kMin, kMax, kAnd, kOr, kXor, kMatch, kUsed };
 
 // Combines the numbers of an array for AROP. Ignores elements that are no numbers.

@@ -24,7 +24,7 @@ constexpr char kBadAction[] = "ERR Invalid CLUSTER SETSLOT action or number of a
 constexpr char kImportRuns[] = "ERR Slot import in progress.";
 constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
-enum class WantedSlots : uint8_t { kFree, kTaken };
+enum class WantedSlots : uint8_t { kFree, kTaken };  // kFree: slots without an owner; kTaken: slots with one
 
 // Adds a slot to the slots of the request. Throws if the slot is not in the state `wanted` (assigned or free), or if
 // the request has named it before.

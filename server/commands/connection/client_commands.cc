@@ -286,7 +286,7 @@ struct ClientMaintNotifications {
                                            "type(INTERNAL-IP|INTERNAL-FQDN|EXTERNAL-IP|EXTERNAL-FQDN|NONE)]",
                                        .where = Where::kEverywhere,
                                        .summary = "Subscribes the connection to announcements of maintenance.",
-                                       .exists_if = &Settings::test_maint_notifications,
+                                       .required_directive = &Settings::test_maint_notifications,
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale};

@@ -108,7 +108,7 @@ RangeUnit TakeRangeUnit(Args& args) {
 }
 
 // A range as the client wrote it. Each end may be negative (counted from the end of the string) or beyond the string.
-struct RangeWords {
+struct GivenRange {
   int64_t first = 0;
   std::optional<int64_t> last = {};  // nullopt: the end of the string
   RangeUnit unit = RangeUnit::kByte;
@@ -119,7 +119,7 @@ struct RangeWords {
 };
 
 // Takes the end of a range and its optional unit. As Redis does, checks the unit before the end.
-RangeWords TakeEndAfterUnit(Args& args, RangeWords words) {
+GivenRange TakeEndAfterUnit(Args& args, GivenRange words) {
   const Bytes last = args.Next();
   if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
   words.last = Args::Integer(last);
@@ -127,7 +127,7 @@ RangeWords TakeEndAfterUnit(Args& args, RangeWords words) {
 }
 
 // Converts the client's range for a string of this size. Returns nullopt if the range contains no bit of the string.
-std::optional<BitRange> BitRangeOf(const RangeWords& words, size_t text_size) {
+std::optional<BitRange> BitRangeOf(const GivenRange& words, size_t text_size) {
   const auto size = static_cast<int64_t>(words.unit == RangeUnit::kBit ? text_size * 8 : text_size);
   int64_t first = words.first;
   int64_t last = words.last.value_or(-1);
@@ -151,7 +151,7 @@ struct BitCount {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    std::optional<RangeWords> words;
+    std::optional<GivenRange> words;
     if (call.services.env.dialect.traits.checks_bit_ranges_first) words = TakeWords(call);
     const Entry* entry = call.db.ReadString(key);
     if (entry == nullptr) return call.reply.Integer(0);  // Redis 7.2: without checking the other arguments
@@ -160,13 +160,13 @@ struct BitCount {
   }
 
  private:
-  static RangeWords TakeWords(Call& call) {
+  static GivenRange TakeWords(Call& call) {
     Args& args = call.args;
     const DialectTraits& traits = call.services.env.dialect.traits;
     if (args.AtEnd()) return {};
     const bool is_open = args.Left() == 1 && traits.bitcount_takes_start_alone;
     if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
-    RangeWords words{.first = args.NextInteger()};
+    GivenRange words{.first = args.NextInteger()};
     if (is_open) return words;
     if (traits.bitcount_reads_unit_before_end) return TakeEndAfterUnit(args, words);
     words.last = args.NextInteger();
@@ -174,7 +174,7 @@ struct BitCount {
     if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
     return words;
   }
-  static uint64_t Count(const RangeWords& words, Bytes text) {
+  static uint64_t Count(const GivenRange& words, Bytes text) {
     if (words.RunsBackwards()) return 0;
     const auto range = BitRangeOf(words, text.size());
     return range ? CountSetBits(text, *range) : 0;
@@ -193,7 +193,7 @@ struct BitPos {
   static void Run(Call& call) {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
-    std::optional<RangeWords> words;
+    std::optional<GivenRange> words;
     if (call.services.env.dialect.traits.checks_bit_ranges_first) words = TakeWords(call.args);
     const Entry* entry = call.db.ReadString(key);
     if (entry == nullptr)
@@ -203,13 +203,13 @@ struct BitPos {
   }
 
  private:
-  static RangeWords TakeWords(Args& args) {
+  static GivenRange TakeWords(Args& args) {
     if (args.Left() > 3) throw Refusal{refusals::kSyntax};
-    RangeWords words;
+    GivenRange words;
     if (!args.AtEnd()) words.first = args.NextInteger();
     return args.AtEnd() ? words : TakeEndAfterUnit(args, words);
   }
-  static int64_t Position(const RangeWords& words, Bytes text, Bit wanted) {
+  static int64_t Position(const GivenRange& words, Bytes text, Bit wanted) {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
@@ -414,6 +414,7 @@ void ReplyBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
     call.reply.Integer(ReadField(text ? text->View() : Bytes(), operation.field));
 }
 
+// kNotWritten: GET, or OVERFLOW FAIL has refused the value. kSame: the written value equals the old one.
 enum class FieldOutcome : uint8_t { kNotWritten, kSame, kChanged };
 
 // Executes one operation of BITFIELD, and writes its result to the reply.

@@ -33,7 +33,7 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  void Check() const {  // throws a Refusal if the reply is too long. Call it after each element
+  void Check() const {  // throws a Refusal above kMaxReplyBytes. Call it after each element
     if (out_.Size() - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
   }
 

@@ -32,9 +32,9 @@ struct FieldExpireWords {            // the arguments of HEXPIRE and its variant
 };
 FieldExpireWords TakeFieldExpireWords(Call& call, TimeUnit unit, TimeBase base);  // takes all arguments of HEXPIRE …
 
-enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
-enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };
-enum class KeyCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };      // no option, KEEPTTL, PERSIST, or a time
+enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };      // no option, FNX, FXX
+enum class KeyCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };  // no option, NX, XX
 
 struct FieldTime {  // the value of EX, PX, EXAT or PXAT
   Bytes word;       // the number as the client wrote it

@@ -298,7 +298,7 @@ struct PfSelfTest {
   }
 
   // Checks that the dense and the sparse encoding give equal counts, and that these differ from the true number by at
-  // most six standard errors.
+  // most six standard errors. Also checks that few elements are stored in the sparse encoding.
   static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
     constexpr uint64_t kElements = 1'000'000;
     std::string dense = *Hll::Of(Hll::Empty())->ToDense();

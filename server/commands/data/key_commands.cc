@@ -122,7 +122,7 @@ struct Type {
 // ---------------------------------------------------------------------------------------------------------------------
 // Renaming, moving, copying
 
-enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
+enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };  // what RENAME or RENAMENX does if the new name exists
 
 // Renames a key. Returns false if the new name exists and `if_taken` says that it must not be replaced.
 bool RenameKey(Call& call, IfTaken if_taken) {

@@ -28,9 +28,9 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
-// Parses the cursor of a command. Refuses a negative cursor if the emulated version does (trait
+// Like ParseCursor(word), but refuses a cursor that begins with '-', unless the emulated version accepts it (trait
 // cursors_may_be_negative).
-uint64_t ParseCursor(const Call& call, Bytes word);  // may also refuse a negative cursor
+uint64_t ParseCursor(const Call& call, Bytes word);  // parses a cursor as the emulated version does, or throws
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
   int64_t count = 10;             // value of COUNT: about how many elements one call visits

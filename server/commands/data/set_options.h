@@ -8,7 +8,7 @@
 
 namespace respite {
 
-enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };  // no option, NX, XX
 
 // A condition on the string at a key: the options IFEQ, IFNE, IFDEQ and IFDNE of SET and DELEX. A digest is the text
 // that DIGEST returns.

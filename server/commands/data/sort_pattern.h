@@ -26,6 +26,8 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:
+  // The value that the pattern yields. kNothing: none. kElement: the element itself (`#`). kKey: the value of another
+  // key.
   enum class Kind : uint8_t { kNothing, kElement, kKey };
 
   void MakeKey(std::string& key, Bytes element) const {  // makes the key in which the element replaces the star

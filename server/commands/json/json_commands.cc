@@ -318,10 +318,10 @@ bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& pat
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
   std::vector<const JsonValue*> values;
-  if (path.Computes()) {
+  if (path.IsExpression()) {
     computed = path.Compute(root, budgets.selection);
     // Throws if the budget was used up, because then the computed values are incomplete.
-    CheckJsonBudget(budgets.selection, 0);
+    SpendJsonSteps(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {
     for (const JsonMatch& match : SelectJsonValues(path, root, budgets.selection)) {

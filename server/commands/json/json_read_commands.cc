@@ -202,7 +202,7 @@ struct JsonArrIndex {
         call, path, *root,
         [&](const JsonValue& value) {
           // Limits the number of searches, because a path may select one array many times.
-          CheckJsonBudget(budget, 1);
+          SpendJsonSteps(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
           if (path.IsLegacy()) throw Refusal{refusals::kWrongJsonArray};
           call.reply.Null();
@@ -220,11 +220,11 @@ struct JsonArrIndex {
     const int64_t end = stop == 0 ? size : bound(stop);
     // As in Redis, a start after the end of the array means its last element.
     for (int64_t i = std::max<int64_t>(std::min(bound(start), size - 1), 0); i < end; ++i) {
-      CheckJsonBudget(budget, 1);
+      SpendJsonSteps(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
     }
     // Throws if the budget was used up, because then the last comparison is incomplete.
-    CheckJsonBudget(budget, 0);
+    SpendJsonSteps(budget, 0);
     return -1;
   }
   // An integer differs from a double, also inside arrays and objects.

@@ -88,7 +88,7 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root) {
 }
 
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget) {
-  if (path.Computes()) throw Refusal{refusals::kComputes};
+  if (path.IsExpression()) throw Refusal{refusals::kComputes};
   JsonMatches matches = path.Select(root, budget);
   if (budget.IsSpent()) throw Refusal{refusals::kTooManyMatches};
   return matches;
@@ -109,7 +109,7 @@ void SpendForReply(JsonBudget& budget, const JsonValue& value) {
   if (!budget.Spend(value.CountValues(budget.left()))) throw Refusal{refusals::kTooManyMatches};
 }
 
-void CheckJsonBudget(JsonBudget& budget, uint64_t steps) {
+void SpendJsonSteps(JsonBudget& budget, uint64_t steps) {
   if (!budget.Spend(steps)) throw Refusal{refusals::kTooMuchWork};
 }
 

@@ -34,7 +34,9 @@ const JsonValue* PeekJson(Call& call, Bytes key);  // like ReadJson, but counts 
 Edit<Json> OpenJson(Call& call, Bytes key);        // opens a document to change it; throws for another type
 Edit<Json> OpenExistingJson(Call& call, Bytes key);  // opens a document; throws for an absent key or another type
 
-// Throws a Refusal if the matches are too many. With `budget`, counts the work of several paths together.
+// Both functions throw a Refusal if the path is an expression that computes values, or if the search needs more steps
+// than the budget has. The first function gives each call a new JsonBudget. Several calls of the second function can
+// share `budget`.
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);                      // the matches of a path
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
 // The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a
@@ -61,15 +63,17 @@ JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const cha
 
 // Counts the values inside `value`. Throws a Refusal if the budget is used up, because a path may select one value many
 // times.
-void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply; throws if too many
+void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply, or throws
 
 // Throws a Refusal if the budget is used up, so that a command never replies with an incomplete result.
-void CheckJsonBudget(JsonBudget& budget, uint64_t steps);  // counts steps; throws if too many
+void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throws if none is left
 
-// Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, would be
-// nested too deeply.
-void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values would be nested too deeply
+// Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, could be
+// nested deeper than JsonValue::kMaxDepth. Counts a match as deep as the path has steps, or as the whole document if
+// the path has `..`.
+void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
+// Throws a Refusal if all copies together have more bytes than a string may have.
 void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies take too much memory
 
 Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "object", "integer" …

@@ -72,8 +72,8 @@ inline Scores TakeWithScores(Args& args) {  // takes the optional argument WITHS
 }
 
 // Returns how many bytes to reserve for a new sorted set of `count` members. `bytes` is the total length of the texts
-// to store: the members, and perhaps the scores. Returns 0 if there are too many members for a listpack.
-inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reserve; 0: too many members to be packed
+// to store: the members, and perhaps the scores. Returns 0 if `count` exceeds zset-max-listpack-entries.
+inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reserve; 0: will not be a listpack
                                   const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;

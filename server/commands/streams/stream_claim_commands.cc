@@ -156,6 +156,7 @@ struct XClaim {
   }
 
  private:
+  // kReleased: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
   enum class Outcome : uint8_t { kClaimed, kReleased, kLeft };
 
   static Outcome Claim(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamId& id,

@@ -77,7 +77,7 @@ class TrimOptions {
 
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
-  enum class Need : uint8_t { kOptional, kRequired };
+  enum class Need : uint8_t { kOptional, kRequired };  // whether the command needs MAXLEN or MINID (XTRIM does)
   // Returns the trim that the options describe. Throws a Refusal if options do not fit together. An approximate trim
   // without LIMIT gets the limit of about a hundred blocks. A replayed command ignores any LIMIT, even one of an exact
   // trim: Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the result of its trim.

@@ -67,7 +67,7 @@ struct GroupEdit {  // a consumer group that a command changes, with its stream
 
 inline constexpr int64_t kReleasedIdleMs = -1;  // shown as the idle time of an entry that XNACK released
 
-ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
+ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version computes entries-read and lag
 
 // Finds a consumer of a group. If there is none of this name, creates the consumer and propagates the creation. In both
 // cases sets the consumer's seen-time to now.

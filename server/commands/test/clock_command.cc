@@ -76,7 +76,7 @@ void MakeMove(Call& call, ClockControl& control, const ClockMove& move) {
       control.RunAt(move.rate);
       break;
     case MoveKind::kAuto:
-      control.SetAuto(move.is_auto);
+      control.SetAutoJump(move.is_auto_jump);
       break;
     case MoveKind::kReal:
       control.FollowMachine();

@@ -58,7 +58,7 @@ ClockMove ParseClockMove(Call& call) {
   if (move.kind == MoveKind::kRate) {
     move.rate = RateIn(args.Next());
   } else if (move.kind == MoveKind::kAuto) {
-    move.is_auto = ParseOnOff(args.Next());
+    move.is_auto_jump = ParseOnOff(args.Next());
   } else if (move.kind == MoveKind::kAdvance) {
     move.ms = ParseDurationArgumentMs(args.Next());
   } else if (move.kind == MoveKind::kSet || (move.kind == MoveKind::kFreeze && !args.AtEnd())) {
@@ -91,7 +91,7 @@ void ReplyClock(Reply& reply, const ClockControl& control) {
   reply.Bulk("rate");
   reply.Double(clock.rate());
   reply.Bulk("auto");
-  reply.Bool(control.is_auto());
+  reply.Bool(control.is_auto_jump());
   reply.Bulk("next");
   ReplyEvent(reply, control.Next());
 }

@@ -259,16 +259,16 @@ void ExpectRoundTrips(Call& call) {
   JournalFilter filter;
   filter.request.client = TakeClientFilter(call.args);
   const RequestJournal& journal = BegunJournal(call);
-  uint64_t trips = 0;
+  uint64_t round_trips = 0;
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&](const RequestEntry& entry) {
-    trips += entry.trips;
-    if (entry.trips != 0) found.push_back(&entry);
+    round_trips += entry.round_trips;
+    if (entry.round_trips != 0) found.push_back(&entry);
   });
-  if (trips <= most) RequireCompleteJournal(journal, filter);
-  if (trips <= most) return call.reply.Ok();
+  if (round_trips <= most) RequireCompleteJournal(journal, filter);
+  if (round_trips <= most) return call.reply.Ok();
   const std::string clients = conditions.empty() ? "" : " of [" + ConditionText(conditions) + "]";
-  FailExpectation(call, StrCat("wanted at most ", most, " round trips", clients, ", saw ", trips,
+  FailExpectation(call, StrCat("wanted at most ", most, " round trips", clients, ", saw ", round_trips,
                                ", which began with:", Listed(found)));
 }
 

@@ -102,7 +102,8 @@ void CreateWorld(Call& call) {
 }
 
 // Moves the connection to an isolated server (world), or back to the main server, in the next turn of the event loop.
-// The executor resumes the command only if the move has failed.
+// After the move, the other server sends entry.reply or runs entry.request. The executor resumes this command only if
+// the move has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))

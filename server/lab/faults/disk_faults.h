@@ -17,8 +17,8 @@
 namespace respite {
 
 struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an error or a delay
-  enum class Kind : uint8_t { kFull, kSlow, kError };
-  static constexpr int64_t kMaxSlowMs = 60'000;  // longest delay in ms, because the server is blocked meanwhile
+  enum class Kind : uint8_t { kFull, kSlow, kError };  // kFull: ENOSPC, only for writes; kSlow: a delay; kError: EIO
+  static constexpr int64_t kMaxSlowMs = 60'000;        // longest delay in ms, because the server is blocked meanwhile
 
   Kind kind;
   int64_t slow_ms = 0;  // for kSlow: how long a write or sync on which the rule acts is delayed

@@ -61,8 +61,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
-  // no rule has this name, and Count() < kMaxRules.
+  // Adds a rule. Throws a Refusal if the rule must stop sockets but this server has none, or if there are kMaxDiskRules
+  // rules for the disk already. Requires: no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
   // Deletes the rule, and releases the requests and replies that it delays: they continue without waiting any longer.
   // Returns false if no rule has this name.
@@ -71,12 +71,12 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Sets the seed for PERCENT. With the same seed, the rules make the same random choices.
   void Seed(uint64_t seed);  // sets the seed for PERCENT
 
-  struct Summary {  // one rule of TEST FAULT LIST
-    enum class State : uint8_t { kActive, kSpent, kOver };
-    const FaultDefinition& definition;  // the arguments of TEST FAULT ADD
+  struct Summary {                                          // one rule of TEST FAULT LIST
+    enum class State : uint8_t { kActive, kSpent, kOver };  // kSpent: TIMES is used up; kOver: FOR has passed
+    const FaultDefinition& definition;                      // the arguments of TEST FAULT ADD
     uint64_t matches;                // requests, connections or disk operations that matched, until TIMES was used up
     uint64_t hits;                   // number of the matches on which the rule acted
-    State state;                     // kSpent: TIMES is used up; kOver: the duration FOR has passed
+    State state;                     // whether the rule can still act
     std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;

@@ -23,7 +23,7 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // matches so far, hits or not
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }  // number of matches on which the rule acted
   bool IsSpent(const HitSchedule& schedule) const { return Hits() >= schedule.times; }  // true: acts no more (TIMES)
-  void Reset();                                                                         // sets both counters to 0
+  void Reset();  // sets the numbers of matches and hits to 0
   // Counts a match: a request, connection or disk operation that the rule matches. If the fault acts on it, also counts
   // a hit and returns true. If TIMES is used up, counts nothing and returns false.
   bool Take(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
@@ -33,7 +33,7 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   std::atomic<uint64_t> hits_ = 0;     // number of matches on which the rule acted
 };
 
-inline void HitCounts::Reset() {  // sets both counters to 0
+inline void HitCounts::Reset() {  // sets the numbers of matches and hits to 0
   matches_.store(0, std::memory_order_relaxed);
   hits_.store(0, std::memory_order_relaxed);
 }

@@ -96,7 +96,7 @@ void HabitCheck::CheckVersionMarks(const std::string& what, const VersionMark& s
     remarks.push_back({.rule = LintRule::kNewer,
                        .why = what + " is not in " + VersionLimitText(newest) + ": it came with " + since.Text()});
   }
-  if (!deprecated_since.IsEmpty() && IsAtMost(deprecated_since, parts_.limits.deprecated_in)) {
+  if (!deprecated_since.IsEmpty() && IsAtMost(deprecated_since, parts_.limits.deprecated_until)) {
     remarks.push_back({.rule = LintRule::kDeprecated,
                        .why = what + " is deprecated since " + deprecated_since.Text() +
                               (replaced_by.empty() ? "" : ". Instead: " + std::string(replaced_by))});

@@ -189,10 +189,10 @@ void Lint::OnCall(const FinishedCall& call) {
   const Session& client = is_in_script ? *parts_.current_execution.session : call.session;
   if (IsTestOrServerTraffic(client, &call.command)) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    if (call.depth == 0) NotifyChecksOfFailure(client);
+    if (call.nesting == 0) NotifyChecksOfFailure(client);
     return;
   }
-  const Place place = is_in_script ? Place::kInScript : call.depth != 0 ? Place::kInTransaction : Place::kSent;
+  const Place place = is_in_script ? Place::kInScript : call.nesting != 0 ? Place::kInTransaction : Place::kSent;
   LintRequest request = RequestOf({.client = client,
                                    .db = call.session.db,
                                    .command = call.command,
@@ -206,7 +206,7 @@ void Lint::OnCall(const FinishedCall& call) {
 }
 
 void Lint::OnRefusal(const RefusedCall& call) {
-  if (call.depth == 0 && !IsTestOrServerTraffic(call.session, call.command)) NotifyChecksOfFailure(call.session);
+  if (call.nesting == 0 && !IsTestOrServerTraffic(call.session, call.command)) NotifyChecksOfFailure(call.session);
 }
 
 void Lint::NotifyChecksOfFailure(const Session& client) {

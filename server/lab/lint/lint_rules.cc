@@ -128,7 +128,7 @@ bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits) {
       limits.timed_keys = value;
       return true;
     case LintRule::kDeprecated:
-      return SetVersion(value, limits.deprecated_in);
+      return SetVersion(value, limits.deprecated_until);
     case LintRule::kNewer:
       return SetVersion(value, limits.newest);
     default:
@@ -147,7 +147,7 @@ std::string LintLimitText(LintRule rule, const LintLimits& limits) {
     case LintRule::kNoTtl:
       return limits.timed_keys;
     case LintRule::kDeprecated:
-      return VersionLimitText(limits.deprecated_in);
+      return VersionLimitText(limits.deprecated_until);
     case LintRule::kNewer:
       return VersionLimitText(limits.newest);
     default:

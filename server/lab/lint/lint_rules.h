@@ -59,8 +59,8 @@ struct LintLimits {                          // the numbers and patterns with wh
   uint64_t value_bytes = uint64_t{1} << 20;  // maximum size of an argument or a reply, for the rule big-value
   uint64_t percent_of_accesses = 50;         // largest percentage of accesses for one key, for the rule hot-key
   std::string timed_keys = "*";              // pattern of keys that must have a deadline, for the rule no-ttl
-  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule `deprecated` reports what is deprecated in this version
-  Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version
+  Version deprecated_until = {7, 2, kAnyVersionPart};  // `deprecated` reports what was deprecated up to this version
+  Version newest = {7, 2, kAnyVersionPart};            // the rule `newer` reports what came after this version
 };
 
 // Sets the rule's limit in `limits` to `value`, the text after `=`, as in big-value=100kb. Returns false if `value` is

@@ -28,7 +28,7 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
   void CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const;  // rule slow-shape: visits many elements
   void CheckBigValue(const LintRequest& request, LintRemarks& remarks) const;   // rule big-value, for the arguments
   void CheckChatty(const LintRequest& request, LintRemarks& remarks);  // rule chatty: many round trips of one kind
-  void CheckHotKey(const LintRequest& request, LintRemarks& remarks);  // rule hot-key: one key has very many accesses
+  void CheckHotKey(const LintRequest& request, LintRemarks& remarks);  // rule hot-key: one key has too large a share
   size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;  // number of elements of the value; 0: no key
 
   const Parts parts_;                                 // other parts of the server that this class uses

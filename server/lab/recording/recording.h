@@ -27,6 +27,8 @@
 namespace respite {
 
 struct RecordedEvent {  // one event of a recorded connection, such as received bytes
+  // kOpen: the connection was accepted. kIn: the server received bytes. kOut: the server sent bytes. kEnd: the client
+  // has ended its output. kClose: the connection was closed.
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
   int64_t at_us = 0;        // time in µs since the start of the recording

@@ -31,7 +31,7 @@ struct Chart {                                   // the journal as a sequence ch
     size_t column = kNoColumn;    // index of the client's column; for an expired lock, of its holder; or kNoColumn
     const RequestEntry* entry;    // the request that the row shows; null for an expired key
     const ExpiredKey* expired;    // the expired key that the row shows; null for a request
-    int level = 0;                // depth of nesting: 1 in a transaction or a script, 2 in both
+    int level = 0;                // 1: run by a transaction or a script; 2: by a script of a transaction
     bool has_parent_row = false;  // true: the EXEC or EVAL that ran this request has a row above
   };
   struct Lock : ChartSpan {            // the time for which a client held a lock

@@ -1,6 +1,6 @@
 // Writes a chart (TEST REPORT) as plain text, for terminals and the output of failed tests. Each row of the chart is a
 // line. Bars at the left of a client's column show the client's locks. A few clients get wide columns with their
-// requests. More clients get narrow columns, named by letters. With very many clients, each line names its client.
+// requests. More clients get narrow columns, named by letters. With more than 24 clients, each line names its client.
 #pragma once
 
 #include <string>

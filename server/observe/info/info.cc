@@ -23,7 +23,7 @@ struct Section {
   Included included;
   std::string (*text)(const Services&);
   ServerKind teller = ServerKind::kDataServer;
-  VersionMark since = {};  // if set, shown only if such a version is emulated
+  VersionMark since = {};  // if set, shown only if a version that has the section is emulated
 };
 
 constexpr std::array kSections = {

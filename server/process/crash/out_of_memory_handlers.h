@@ -15,6 +15,6 @@ void EndCrashReporterOutOfMemory(size_t bytes);  // ends the child that writes a
 // Touches the stack 1 MB below the present end (at most a quarter of RLIMIT_STACK), so that the kernel extends it now.
 // Later, when memory has run out, the stack need not grow: that would end in SIGSEGV and a misleading crash report.
 // Costs one page.
-void ReserveStack();  // reserves address space for the main thread's stack to grow
+void ReserveStack();  // lets the stack grow now, before memory runs out
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 namespace respite {
 
 // A thread may have at most one Watchdog.
-class Watchdog {  // logs a stack trace if the event loop of this thread is blocked for too long
+class Watchdog {  // logs a stack trace if this thread's event loop is blocked for watchdog-period
  public:
   Watchdog() = default;
   ~Watchdog();

@@ -66,7 +66,8 @@ std::optional<std::string> GroupStart::FormCluster() {
   const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
   auto start = ClusterStartPlan::Plan(plan_.layout(), members, port, random_);
   if (!start.ok()) return "The cluster cannot start: " + start.error();
-  const auto trust = start.value().is_agreed ? ClusterMode::NodesFileTrust::kAgreed : ClusterMode::NodesFileTrust::kOwn;
+  const auto trust =
+      start.value().members_agree ? ClusterMode::NodesFileTrust::kAgreed : ClusterMode::NodesFileTrust::kOwn;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) {
     hosted_servers_[i].node->SetInitialCluster({start.value().texts[i], trust});
   }

@@ -39,8 +39,8 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // data.
   void ShareReplidsOfEmptyNodes();  // a primary and its replicas, if without data, get one replication ID
   SentinelGroupPlan::Place PlaceOf(int node) const;  // host and port at which other servers reach this node
-  // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
-  // their number, counted from 1.
+  // The first primary is called "mymaster", as in the documentation of Redis. The second one is called "mymaster-2",
+  // and so on.
   static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
   SentinelGroupPlan MakeSentinelPlan();  // addresses, new ids and passwords, for the lines of each sentinel.conf
   void FollowPrimary(int node);          // makes a replica follow its primary; sets masterauth

@@ -26,7 +26,7 @@ struct HostedServer {                  // a server of the process, and the objec
   std::unique_ptr<NodeWorlds> worlds;  // isolated servers that tests create with TEST WORLD; null: not allowed
   std::unique_ptr<const Config> restart_config;  // configuration for a restart after a crash; null: no restart
   std::vector<Descriptor> reserved_ports;        // sockets that reserve the server's ports while it is killed
-  bool is_signalled = false;                     // true: the server was told to shut down
+  bool is_shutdown_requested = false;            // true: the server was told to shut down
   bool is_killed = false;  // true: killed by a test, so the process must not end when this server stops
 
   bool Lives() const { return !is_killed && !node->HasStopped(); }  // true: not killed, and not stopped

@@ -30,7 +30,7 @@ std::string Selected(Bytes path_text, Bytes document = kStore) {
     if (text.size() > 1) text += ',';
     AppendJson(text, value);
   };
-  if (path.value().Computes()) {
+  if (path.value().IsExpression()) {
     for (const JsonValue& value : path.value().Compute(root.value(), budget)) add(value);
   } else {
     for (const JsonMatch& match : path.value().Select(root.value(), budget)) add(*match.value);
@@ -300,7 +300,7 @@ uint64_t StepsOf(Bytes path_text, const JsonValue& root) {
   const auto path = JsonPath::Parse(path_text);
   EXPECT_TRUE(path.ok()) << path_text;
   JsonBudget budget;
-  if (path.value().Computes()) {
+  if (path.value().IsExpression()) {
     path.value().Compute(root, budget);
   } else {
     path.value().Select(root, budget);

@@ -43,7 +43,7 @@ std::unique_ptr<ClusterView> Read(const std::string& text) {
 TEST(JointStartTest, NodesOfANewClusterAgree) {
   const ClusterStartPlan start = Plan(MembersAt(7001));
   EXPECT_TRUE(start.is_new);
-  EXPECT_TRUE(start.is_agreed);
+  EXPECT_TRUE(start.members_agree);
   ASSERT_EQ(start.texts.size(), 6u);
   std::vector<std::unique_ptr<ClusterView>> views;
   for (const std::string& text : start.texts) views.push_back(Read(text));
@@ -77,7 +77,7 @@ TEST(JointStartTest, AnOldClusterLearnsItsNewAddresses) {
   for (size_t i = 0; i < members.size(); ++i) members[i].text = first.texts[i];
   const ClusterStartPlan again = Plan(members);
   EXPECT_FALSE(again.is_new);
-  EXPECT_TRUE(again.is_agreed);
+  EXPECT_TRUE(again.members_agree);
   for (size_t i = 0; i < members.size(); ++i) {
     const auto before = Read(first.texts[i]);
     const auto after = Read(again.texts[i]);
@@ -98,7 +98,7 @@ TEST(JointStartTest, WhoSawAFailoverDisagreesWithWhoDidNot) {
   auto view = Read(first.texts[1]);
   view->me().config_epoch = 9;
   members[1].text = NodesFileText(*view, PortChoice::kTcp);
-  EXPECT_FALSE(Plan(members).is_agreed);
+  EXPECT_FALSE(Plan(members).members_agree);
 }
 
 TEST(JointStartTest, ANodeThatLivesElsewhereMayKnowMore) {
@@ -111,7 +111,7 @@ TEST(JointStartTest, ANodeThatLivesElsewhereMayKnowMore) {
     other.address = {"10.0.0.1", 7000, 0, 17000};
     members[i].text = NodesFileText(*view, PortChoice::kTcp);
   }
-  EXPECT_FALSE(Plan(members).is_agreed);
+  EXPECT_FALSE(Plan(members).members_agree);
 }
 
 TEST(JointStartTest, RefusesFilesThatDoNotBelongTogether) {

@@ -242,7 +242,7 @@ TEST(ClusterTest, NamesThatCannotBeWrittenDownAreNotBelieved) {
   world.AddCluster(3, 0);
   world[1].settings().cluster_announce_human_nodename = "a b\nc";
   world[2].settings().cluster_announce_human_nodename = "plain";
-  for (int i : {1, 2}) world[i]->ReadSettings();
+  for (int i : {1, 2}) world[i]->ApplySettings();
   world.Step(5000);
   EXPECT_EQ(world[0].Find(world[1])->human_name, "");
   EXPECT_EQ(world[0].Find(world[2])->human_name, "plain");

@@ -18,13 +18,13 @@ class CallRecorder final : public CallObserver {
  public:
   void OnCall(const FinishedCall& call) override {
     const char* ending = call.ending == FinishedCall::Ending::kSucceeded ? "" : "failed ";
-    lines_.push_back(ending + LineOf(call.depth, call.session, call.words));
+    lines_.push_back(ending + LineOf(call.nesting, call.session, call.words));
     stages_.push_back(call.stage);
     durations_.push_back(call.duration_us);
     if (on_call) on_call();
   }
   void OnRefusal(const RefusedCall& call) override {
-    lines_.push_back("refused " + LineOf(call.depth, call.session, call.words) + ": " +
+    lines_.push_back("refused " + LineOf(call.nesting, call.session, call.words) + ": " +
                      std::string(call.error.substr(0, call.error.find(' '))));
     names_.push_back(call.command == nullptr ? "" : call.command->full_name);
   }
@@ -38,8 +38,8 @@ class CallRecorder final : public CallObserver {
   std::function<void()> on_call;
 
  private:
-  static std::string LineOf(int depth, const Session& session, std::span<const Bytes> words) {
-    std::string line(static_cast<size_t>(depth), '>');
+  static std::string LineOf(int nesting, const Session& session, std::span<const Bytes> words) {
+    std::string line(static_cast<size_t>(nesting), '>');
     if (session.IsScript()) line += "lua ";
     for (size_t at = 0; at < words.size(); ++at) line += (at == 0 ? "" : " ") + std::string(words[at]);
     return line;

@@ -14,7 +14,7 @@ namespace {
 
 TEST(MemoryTest, FindsNothingInGoodMemory) {
   std::vector<uint64_t> words(100'000);
-  EXPECT_EQ(CountBadWords(words), 0U);
+  EXPECT_EQ(CountFailedPatterns(words), 0U);
 }
 
 // Simulates a broken address line: two addresses reach the same cells.
@@ -31,7 +31,7 @@ TEST(MemoryTest, FindsAliasedAddresses) {
   close(file);
   size_t count = 2 * page / sizeof(uint64_t);
   // At least the lower half must be found, in two passes with addresses and four with random data.
-  EXPECT_GE(CountBadWords({static_cast<volatile uint64_t*>(area), count}), 6 * count / 2);
+  EXPECT_GE(CountFailedPatterns({static_cast<volatile uint64_t*>(area), count}), 6 * count / 2);
   munmap(area, 2 * page);
 }
 
