@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/bytes.h"
 #include "server/catalogue/command_table.h"
@@ -23,6 +24,12 @@ struct CurrentExecution {             // the command that runs now, and the time
   int64_t real_us = 0;       // real (system) monotonic time at that moment, in µs; TEST CLOCK does not move it
   int64_t wall_base_us = 0;  // Unix time minus monotonic clock time, in µs
 
+  struct Interrupted {       // a command that lets other clients be served before it has ended
+    const Command* command;  // null: no command was running
+    const Session* session;  // the session that runs the command
+  };
+  std::vector<Interrupted> interrupted;  // late scripts and loads; each was interrupted by the next one
+
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null: no command runs
   // Returns whether the running command may block the client. A command inside a transaction or script, or in the
   // replication stream of the primary, may not.
@@ -34,11 +41,14 @@ struct CurrentExecution {             // the command that runs now, and the time
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic clock time in ms, as last read
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }  // Unix time in ms, as last read
   // Returns whether a push (a publication or an invalidation) to this session must wait because the session runs a
-  // command: it would be sent inside the reply. As in Redis, SUBSCRIBE and similar commands do not defer pushes,
-  // because their replies are messages themselves.
+  // command, or one of its commands was interrupted: the push would be sent inside the reply. As in Redis, SUBSCRIBE
+  // and similar commands do not defer pushes, because their replies are messages themselves.
   bool DefersPushes(const Session& to) const {  // true: a message to this session must wait until its command ends
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
-    return CurrentSession() == &to && (command->flags & kAnswersWithPushes) != kAnswersWithPushes;
+    if (CurrentSession() == &to) return (command->flags & kAnswersWithPushes) != kAnswersWithPushes;
+    for (const Interrupted& other : interrupted)
+      if (other.command != nullptr && other.session == &to) return true;
+    return false;
   }
 };
 

@@ -174,10 +174,9 @@ size_t PubSub::PublishToPattern(const PubSubTopic& pattern, Bytes channel, Bytes
 }
 
 size_t PubSub::Deliver(const PubSubTopic& topic, Message message) {
-  const Session* running = parts_.current_execution.CurrentSession();
   parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
-    if (&session == running && parts_.current_execution.DefersPushes(session)) {
+    if (parts_.current_execution.DefersPushes(session)) {
       DeferPush(session, SerializedPart(message, session.resp).View());
     } else {
       DeliverTo(session, SerializedPart(message, session.resp));

@@ -66,11 +66,13 @@ void Executor::ReportNestedRefusal(Session& session, const Command* command, std
 }
 
 Executor::SavedExecution Executor::SaveExecution() {
+  current_execution_.interrupted.push_back({current_execution_.command, current_execution_.session});
   return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
           current_execution_.words, std::exchange(current_execution_.nesting, 0), kept_output_bytes_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {
+  current_execution_.interrupted.pop_back();
   current_execution_.command = saved.command;
   current_execution_.session = saved.session;
   current_execution_.words = saved.words;

@@ -37,6 +37,30 @@ TEST(NestedScripts, GetBusyWhenTheStackIsNearlyUsedUp) {
   EXPECT_LT(nested, 100);
 }
 
+// The reply of EXEC is half written while others are served. What is removed from the tracking table meanwhile must
+// reach the client, although the reply of the script is rolled back.
+TEST(LateScripts, InvalidationsForTheirClientComeAfterTheReply) {
+  TestServer server({.directives = {"tracking-table-max-keys 1"}});
+  TestClient client(server, RespVersion::kResp3), other(server), killer(server);
+  client.Run("CLIENT TRACKING ON");
+  client.Run("MULTI");
+  client.Run("PING");
+  client.Run({"EVAL", "for i = 1, 3 do redis.call('GET', 'k' .. i) end while true do end", "0"});
+  server.DuringLongTasks([&, calls = 0]() mutable {
+    if (++calls < 10) other.Send("PING");
+    if (calls == 10) killer.Send("SCRIPT KILL");
+  });
+  server.clock().AdvanceWithEachReading(1000);
+  const TestReply replies = client.Run("EXEC");
+  server.clock().AdvanceWithEachReading(0);
+  ASSERT_EQ(replies.Size(), 2u);
+  EXPECT_THAT(replies[0], Simple("PONG"));
+  EXPECT_THAT(replies[1], ErrorStartsWith("ERR Script killed by user"));
+  int invalidations = 0;
+  while (client.Read().tree) ++invalidations;
+  EXPECT_GE(invalidations, 2) << "of three keys, at most one is still in the table";
+}
+
 // What a script writes or publishes is kept for replicas and the append-only file until the script ends.
 TEST(ScriptRunner, LimitsWhatAScriptPropagates) {
   TestServer server({.directives = {"script-memory-limit 16mb", "maxmemory 100mb"}});
