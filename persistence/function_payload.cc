@@ -17,7 +17,10 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
   return PayloadWithFooter(std::move(out), rdb::kVersion);
 }
 
+// Libraries are loaded in order until one is refused, so nothing after a code that cannot be one is unpacked.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes) {
+  constexpr uint64_t kBytesPerLibrary = 64;  // for the text itself, however short the code is
+  constexpr Bytes kHeaderStart = "#!";
   RdbInput input(libraries);
   std::vector<std::string> codes;
   while (input.Left() > 0) {
@@ -28,10 +31,12 @@ Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes
     const RdbText code = input.Text();
     if (input.IsTextTooLong()) return Failure(FunctionPayloadError::kTooLarge);
     if (input.Failed()) return Failure(FunctionPayloadError::kTruncated);
-    if (code.View().size() > max_bytes) return Failure(FunctionPayloadError::kTooLarge);
-    max_bytes -= code.View().size();
+    const uint64_t bytes = code.View().size() + kBytesPerLibrary;
+    if (bytes > max_bytes) return Failure(FunctionPayloadError::kTooLarge);
+    max_bytes -= bytes;
     codes.emplace_back(code.View());
     input.FreeTexts();
+    if (!codes.back().starts_with(kHeaderStart)) break;  // this library will be refused
   }
   return codes;
 }

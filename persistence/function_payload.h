@@ -23,8 +23,9 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
 // Returns the source codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with
-// kTooLarge before the codes take more than `max_bytes` of memory. A compressed code can be about 88 times as long as
-// its bytes in the payload.
+// kTooLarge before the codes take more than `max_bytes` of memory; each takes 64 bytes more than its length. A
+// compressed code can be about 88 times as long as its bytes in the payload. Ends after a code that does not begin with
+// `#!`, because no library is loaded after it.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries,  // the code of each library
                                                                            uint64_t max_bytes);
 

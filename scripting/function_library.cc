@@ -88,20 +88,21 @@ int64_t FunctionLibraries::TimeoutMs(Origin origin) const {
 
 class FunctionLibraries::TimedLoad {
  public:
-  TimedLoad(FunctionLibraries& libraries, int64_t timeout_ms)
-      : libraries_(libraries), started_ms_(libraries.host_.MonotonicMs()) {
+  TimedLoad(FunctionLibraries& libraries, int64_t timeout_ms) : timer_(libraries) {
     libraries.engine().SetLoadDeadline(timeout_ms);
   }
-  ~TimedLoad() { libraries_.total_load_time_ms_ += libraries_.host_.MonotonicMs() - started_ms_; }
-  TimedLoad(const TimedLoad&) = delete;
-  TimedLoad& operator=(const TimedLoad&) = delete;
 
  private:
-  FunctionLibraries& libraries_;
-  const int64_t started_ms_;
+  const LoadTimer timer_;
 };
 
+std::optional<std::string> FunctionLibraries::CheckTime(Origin origin) const {
+  if (TimeoutMs(origin) > 0) return std::nullopt;
+  return "Error registering functions: ERR FUNCTION LOAD timeout";
+}
+
 Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, Origin origin) {
+  if (auto error = CheckTime(origin)) return Failure(std::move(*error));
   const TimedLoad timed(*this, TimeoutMs(origin));
   const LoadMemory memory(engine(), origin);
   return LoadInto(contents_.loaded, code, on_existing);

@@ -116,6 +116,21 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
+  // What clients send to load libraries is also unpacked within the limit of a SharedLimit.
+  class LoadTimer {  // while a LoadTimer exists, the time counts as that of loading libraries
+   public:
+    explicit LoadTimer(FunctionLibraries& libraries)
+        : libraries_(libraries), started_ms_(libraries.host_.MonotonicMs()) {}
+    ~LoadTimer() { libraries_.total_load_time_ms_ += libraries_.host_.MonotonicMs() - started_ms_; }
+    LoadTimer(const LoadTimer&) = delete;
+    LoadTimer& operator=(const LoadTimer&) = delete;
+
+   private:
+    FunctionLibraries& libraries_;  // the libraries whose total_load_time_ms_ grows
+    const int64_t started_ms_;      // when the LoadTimer was made
+  };
+  // Returns nullopt, or the error if the libraries that were loaded under a SharedLimit have used up its time.
+  std::optional<std::string> CheckTime(Origin origin) const;  // null: there is time left to load a library
   // `limit` should be a limit for all libraries together if a client has sent them, because the server serves no other
   // client while Restore runs.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
@@ -146,7 +161,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // bytes of code, names and descriptions
 
  private:
-  class TimedLoad;  // while it exists, libraries are loaded: sets the deadline, and adds to total_load_time_ms_
+  class TimedLoad;  // while it exists, libraries are loaded: sets the deadline of the engine, and measures the time
   int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
                                           OnExisting on_existing);

@@ -329,10 +329,15 @@ struct FunctionRestore {
     const RestorePolicy policy = TakePolicy(call.args);
     const std::optional<Bytes> libraries = VerifyPayload(payload, PayloadChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
-    const auto codes = ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
+    FunctionLibraries& loaded = call.services.execution.function_libraries;
+    const auto codes = [&] {
+      if (const auto error = loaded.CheckTime(OriginOf(call))) throw Refusal{"ERR " + *error};
+      const FunctionLibraries::LoadTimer timer(loaded);
+      return ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
+    }();
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
-    const Result<Done> restored = call.services.execution.function_libraries.Restore(
-        codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
+    const Result<Done> restored =
+        loaded.Restore(codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.CountChanges(1);
     call.reply.Ok();

@@ -288,9 +288,8 @@ TEST_P(FunctionCommands, RestoreRefusesPayloadsThatUnpackToTooMuch) {
   for (int i = 0; i < 8; ++i) libraries += packed;
   EXPECT_THAT(Restore(LibraryPayload(libraries), "FLUSH"),
               Error("ERR The libraries in the payload are too long together"));
-  // A library that would be refused stands before the ones that are too long.
-  EXPECT_THAT(Restore(LibraryPayload("\xf5\x03"s + "abc" + libraries), "FLUSH"),
-              Error("ERR The libraries in the payload are too long together"));
+  // Nothing is unpacked after a library that is refused.
+  EXPECT_THAT(Restore(LibraryPayload("\xf5\x03"s + "abc" + libraries), "FLUSH"), Error("ERR Missing library metadata"));
   EXPECT_EQ(Dump(), dump);
   EXPECT_THAT(LibraryNames(), ElementsAre("kept"));
 }
@@ -530,6 +529,16 @@ TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   server().files().Put("dump.rdb", snapshot + "\xff" + std::string(8, '\0'));
   EXPECT_THAT(Run("DEBUG RELOAD NOSAVE"), Ok());
   EXPECT_EQ(LibraryNames().size(), 1000u);
+}
+
+// Unpacking a payload counts. So does making an engine, for which there is no time left either.
+TEST_P(SlowFunctions, NothingIsUnpackedWhenATransactionHasNoTimeLeft) {
+  ASSERT_THAT(Run("MULTI"), Ok());
+  Load(Code("endless", "while true do end"));
+  Restore(LibraryPayload("no library"), "APPEND");
+  const TestReply replies = Run("EXEC");
+  EXPECT_THAT(replies[0], Error(kLibraryTookTooLong));
+  EXPECT_THAT(replies[1], Error(kLibraryTookTooLong)) << "not the error of the payload";
 }
 
 // No other client is served between the commands of a transaction.
