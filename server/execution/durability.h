@@ -12,10 +12,12 @@ namespace respite {
 class Durability {  // interface: tells whether writes can be persisted
  public:
   virtual ~Durability() = default;
-  struct Trouble {                                       // why writes cannot be persisted
-    enum class Place : uint8_t { kSnapshot, kJournal };  // kJournal: the append-only file
-    Place place;                                         // what fails: the snapshot or the append-only file
-    IoError error;                                       // the error of the append-only file, for kJournal
+  struct Trouble {  // why writes cannot be persisted
+    // kSnapshot: the snapshot fails. kJournal: the append-only file cannot be written. kJournalOff: the append-only
+    // file cannot be turned on again after a synchronisation.
+    enum class Place : uint8_t { kSnapshot, kJournal, kJournalOff };
+    Place place;    // what fails
+    IoError error;  // the error of the append-only file, for kJournal
   };
   // Returns why changes cannot be persisted at present, so that writes must be refused. Returns nullopt if changes can
   // be persisted. Cost: two comparisons.

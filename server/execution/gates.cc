@@ -243,7 +243,9 @@ std::optional<Refusal> Gates::FindDiskTrouble(DiskUser user) const {
     return is_script ? refusals::SnapshotFailedForScripts(TraitsWithProductNames())
                      : refusals::SnapshotFailed(TraitsWithProductNames());
   }
-  const std::string reason = IoErrorText(trouble->error);
+  const std::string reason = trouble->place == Durability::Trouble::Place::kJournalOff
+                                 ? "it could not be turned on again after a synchronization"
+                                 : IoErrorText(trouble->error);
   return is_script ? refusals::AofFailedForScripts(reason, TraitsWithProductNames()) : refusals::AofFailed(reason);
 }
 

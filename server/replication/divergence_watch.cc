@@ -65,7 +65,9 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
     const bool may_be_own = changes_own_data && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
-  if (call.command.Is(kWrite) && parts_.durability->FindPersistenceTrouble()) HandleDiskWriteError();
+  // While the append-only file cannot be turned on (kJournalOff), the server tries again and again.
+  const auto trouble = call.command.Is(kWrite) ? parts_.durability->FindPersistenceTrouble() : std::nullopt;
+  if (trouble && trouble->place != Durability::Trouble::Place::kJournalOff) HandleDiskWriteError();
 }
 
 void DivergenceWatch::HandleDiskWriteError() {

@@ -152,6 +152,12 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
     return Fail(LogLevel::kNotice,
                 "Master is currently unable to PSYNC but should be in the future: " + std::string(line));
   }
+  constexpr Bytes kAlreadyPrimary = "PSYNC FAILOVER can't be sent to a";
+  if (parts_.failover.state() == Failover::State::kInProgress && line.find(kAlreadyPrimary) != Bytes::npos) {
+    failure_ = "The failover target is a master already";
+    parts_.env.log.Notice(failure_);
+    return Verdict::kTargetIsPrimary;
+  }
   if (line.starts_with("-ERR")) {
     parts_.env.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
     parts_.env.log.Notice("Retrying with SYNC...");

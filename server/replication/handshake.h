@@ -28,12 +28,13 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   std::string NextRequest();  // returns the next request to send, as RESP text
 
   enum class Verdict : uint8_t {
-    kNext,      // send the next request
-    kWait,      // the line was not a reply yet
-    kContinue,  // +CONTINUE: the stream follows, from the offset of this replica on
-    kSnapshot,  // a snapshot follows, then the stream
-    kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
-    kFail,      // the handshake has failed; the reason is logged
+    kNext,             // send the next request
+    kWait,             // the line was not a reply yet
+    kContinue,         // +CONTINUE: the stream follows, from the offset of this replica on
+    kSnapshot,         // a snapshot follows, then the stream
+    kTargetIsPrimary,  // the target of a failover is a primary already
+    kOldSync,          // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
+    kFail,             // the handshake has failed; the reason is logged
   };
   Verdict HandleLine(Bytes line);  // handles one line of the primary; returns what must happen next
 

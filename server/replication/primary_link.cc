@@ -56,6 +56,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   if (data == Data::kOther) last_linked_at_ms_.reset();
   may_continue_ = continues;
   last_error_.clear();
+  takeover_requests_ = 0;
   Retry();
 }
 
@@ -140,18 +141,15 @@ void PrimaryLink::OnConnected() {
   SendNext();
 }
 
-void PrimaryLink::SendNext() { link_->Send(handshake_->NextRequest()); }
+void PrimaryLink::SendNext() {
+  link_->Send(handshake_->NextRequest());
+  if (AwaitsTakeover()) ++takeover_requests_;
+}
 
 void PrimaryLink::OnEnded(const std::string& reason) {
-  if (state_ == State::kLoading) {  // noticed when the loading has ended
-    link_.reset();
-    return;
-  }
-  if (runs_stream_) {  // inside a slow script of the stream, whose end decides what was applied
-    lost_reason_ = "Connection with master lost: " + reason;
-    link_.reset();
-    return;
-  }
+  // Noticed when the loading has ended, or the slow script of the stream, whose end decides what was applied.
+  if (runs_stream_) lost_reason_ = "Connection with master lost: " + reason;
+  if (runs_stream_ || state_ == State::kLoading) return link_.reset();
   // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
@@ -201,7 +199,12 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 }
 
 void PrimaryLink::HandleAnswer(Bytes line) {
-  switch (handshake_->HandleLine(line)) {
+  const Handshake::Verdict verdict = handshake_->HandleLine(line);
+  // A target that is a primary already has taken over because of an earlier request, if there was one.
+  const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
+                       (verdict == Handshake::Verdict::kTargetIsPrimary && takeover_requests_ == 1);
+  if (refuses && AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
+  switch (verdict) {
     case Handshake::Verdict::kNext:
       return SendNext();
     case Handshake::Verdict::kWait:
@@ -210,12 +213,13 @@ void PrimaryLink::HandleAnswer(Bytes line) {
       return ContinueReplication();
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
+    case Handshake::Verdict::kTargetIsPrimary:
+      parts_.failover.EndIfHandedOver();
+      return Reconnect(handshake_->failure());
     case Handshake::Verdict::kOldSync:
-      if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
       SendNext();
       return BeginTransfer(parts_.services.data.dataset.ids.Hex(History::kIdLength), 0);
     case Handshake::Verdict::kFail: {
-      if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
       const std::string reason = handshake_->failure();
       Reconnect("The handshake with the master failed");
       if (!reason.empty()) last_error_ = PrintablePart(reason, kLongestError);

@@ -161,6 +161,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never
   int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors since a link lasted a minute, or Retry
   int64_t retry_at_ms_ = 0;        // before this real time, Cron does not connect
+  int takeover_requests_ = 0;      // how often PSYNC … FAILOVER was sent for the present failover
   std::string last_error_;         // why the link is down; empty: no attempt has failed, or the link is up
   std::string failed_command_;     // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;       // true: a command of the stream is running

@@ -261,7 +261,8 @@ void Replication::SetLeastOffset() {
   const int64_t age_s = base.written_s > 0 ? std::max<int64_t>(now_s - base.written_s, 0) : 0;
   const int64_t least =
       (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes + kMaxIdleBytesPerS * age_s;
-  services_.data.dataset.history.least_offset = std::min(least, History::kMaxOffset / 2);
+  History& history = services_.data.dataset.history;
+  history.least_offset = std::max(history.least_offset, std::min(least, History::kMaxOffset / 2));
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new

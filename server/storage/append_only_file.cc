@@ -218,7 +218,10 @@ Step AppendOnlyFile::TurnOn() {
   return Step::kFailed;
 }
 
-void AppendOnlyFile::TurnBackOn() { must_turn_back_on_ = TurnOn() == Step::kFailed; }
+void AppendOnlyFile::TurnBackOn() {
+  must_turn_back_on_ = TurnOn() == Step::kFailed;
+  if (must_turn_back_on_) last_rewrite_succeeded_ = false;
+}
 
 void AppendOnlyFile::TurnOff() {
   must_turn_back_on_ = false;

@@ -113,10 +113,11 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   // --- For INFO
 
-  State state() const { return state_; }               // off, on, or on without a complete base
-  bool IsOn() const { return state_ != State::kOff; }  // true: on, maybe without a complete base
-  AofWriter& writer() { return writer_; }              // appends commands to the last file
-  const AofWriter& writer() const { return writer_; }  // appends commands to the last file
+  State state() const { return state_; }                      // off, on, or on without a complete base
+  bool IsOn() const { return state_ != State::kOff; }         // true: on, maybe without a complete base
+  AofWriter& writer() { return writer_; }                     // appends commands to the last file
+  const AofWriter& writer() const { return writer_; }         // appends commands to the last file
+  bool MustTurnBackOn() const { return must_turn_back_on_; }  // true: off, because TurnBackOn has failed
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
   uint64_t BaseBytes() const { return base_bytes_; }  // aof_base_size: after the last rewrite, or of the loaded base
   bool IsRewriting() const;                           // true: a child is rewriting the files now

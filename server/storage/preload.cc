@@ -103,7 +103,10 @@ LoadOutcome LoadPreloadFile(const Services& services) {
       target.starts_with("aof:") ? LoadPreloadedAof(services, path) : LoadPreloadedRdb(services, path);
   if (outcome != LoadOutcome::kLoaded) return outcome;
   // Makes this data the beginning of a new replication history, because replicas may have newer data of the old one.
-  services.storage.loading.file_history() = {};
+  // The new history begins above the offset of the file, because elections prefer the larger offset.
+  Loading::FileHistory& file = services.storage.loading.file_history();
+  if (file.IsWhole()) services.data.dataset.history.least_offset = file.offset + 1;
+  file = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   services.env.log.Warning("DB loaded from the preload-file " + target +
                            ". Remove the directive before the next start, which would load it again.");

@@ -35,13 +35,12 @@ RdbContent RdbContents::Source(RdbPurpose purpose) const {
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  // Usually the offset is stored only if replicas may share the history. The base of an append-only file also needs it
-  // if this server once began its history above a file (least_offset): after the next restart,
-  // Replication::SetLeastOffset starts above the offset in the base.
-  const bool needs_least_offset = purpose == RdbPurpose::kAofBase && parts_.history.least_offset != 0;
-  if ((parts_.history.is_shared || needs_least_offset) && parts_.history.IsKnown()) {
-    const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
-    const int64_t offset = std::max(parts_.history.offset, least);
+  // The offset is stored if replicas may share the history, or did so earlier (the offset is not 0): after a restart,
+  // this server must not have a smaller offset than such a replica, because elections prefer the larger one. The base
+  // of an append-only file also needs it if this server once began its history above a file (least_offset).
+  const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
+  const int64_t offset = std::max(parts_.history.offset, least);
+  if ((parts_.history.is_shared || offset != 0) && parts_.history.IsKnown()) {
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     source.aux.emplace_back("repl-id", parts_.history.id);
     source.aux.emplace_back("repl-offset", std::to_string(offset));

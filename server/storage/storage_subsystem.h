@@ -28,6 +28,7 @@ class StorageHealth final : public Durability {  // says whether writes must be 
 
   std::optional<Trouble> FindPersistenceTrouble() const override {  // why writes are refused; nullopt: accepted
     if (parts_.snapshots.MustRefuseWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
+    if (parts_.aof.MustTurnBackOn()) return Trouble{Trouble::Place::kJournalOff, kNoError};
     const auto error = parts_.aof.writer().WriteOrSyncError();
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};

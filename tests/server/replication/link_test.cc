@@ -417,6 +417,26 @@ TEST_F(LinkTest, AnAppendOnlyFileIsContinuedAboveTheOffsetsOfItsHistory) {
   EXPECT_THAT(primary.Run("DBSIZE"), Int(100));
 }
 
+// A replica that was cut off has the offset of a former history, whose backlog has gone.
+TEST_F(LinkTest, FilesKeepTheOffsetOfAFormerHistory) {
+  for (const char* save : {"BGREWRITEAOF", "SAVE"}) {
+    const bool is_aof = save == std::string("BGREWRITEAOF");
+    ReplicationMember& primary = world_.Add({"repl-backlog-ttl 5", is_aof ? "appendonly yes" : "appendonly no"});
+    primary.server()->services().data.dataset.history.offset = 100'000'000;
+    ReplicationMember& stale = AddLinked(primary);
+    network().SetApart(primary.port(), stale.port());
+    network().Break(primary.port(), stale.port());
+    network().Step(10'000);
+    ASSERT_FALSE(primary->services().replication.stream().HasBacklog());
+    primary.Run(save);
+    network().Step(5000);
+    primary.Stop();
+    primary.Start();
+    AddLinked(primary);
+    EXPECT_GT(primary.history().offset, stale.history().offset) << save;
+  }
+}
+
 // The base of its file was written after a full synchronisation.
 TEST_F(LinkTest, AReplicaWithAnAppendOnlyFileContinuesAboveItsPrimary) {
   ReplicationMember& primary = world_.Add();
@@ -430,6 +450,32 @@ TEST_F(LinkTest, AReplicaWithAnAppendOnlyFileContinuesAboveItsPrimary) {
   replica.Start();
   AddLinked(replica);
   EXPECT_GT(replica.history().offset, offset);
+}
+
+// The files on the disk have the data before the synchronisation, so they must not be all that is left of later writes.
+TEST_F(LinkTest, WithoutItsAppendOnlyFileAFormerReplicaRefusesWritesAndItsEnd) {
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = world_.Add({"appendonly yes"});
+  replica.Run("SET old reign");
+  primary.Run("SET a 1");
+  replica.files().FailFrom(FaultyFiles::Operation::kLock, 1, EACCES);
+  replica.Follow(primary);
+  network().Step(5000);
+  EXPECT_TRUE(replica.IsLinked());
+  primary.Run("SET a 2");
+  network().Step(1000);
+  EXPECT_THAT(replica.Run("GET a"), Bulk("2")) << "the copy in memory is useful";
+  replica.Run("REPLICAOF NO ONE");
+  EXPECT_THAT(replica.Run("SET a 3"),
+              ErrorStartsWith("MISCONF Errors writing to the AOF file: it could not be turned"));
+  EXPECT_THAT(replica.Run("INFO persistence").Text(), HasSubstr("aof_last_bgrewrite_status:err"));
+  EXPECT_THAT(replica.Run("SHUTDOWN"), ErrorStartsWith("ERR Errors trying to SHUTDOWN"));
+  replica.files().Recover();
+  network().Step(5000);
+  EXPECT_THAT(replica.Run("SET a 3"), Ok());
+  replica.Stop();
+  replica.Start();
+  EXPECT_THAT(replica.Run("GET a"), Bulk("3"));
 }
 
 // --- Expired keys.

@@ -274,6 +274,28 @@ TEST_F(RoleTest, FailoverToOneThatRefusesIsUndone) {
   EXPECT_THAT(primary.Run("SET a 1"), Ok());
 }
 
+// The target has taken over, but its reply is lost. The old primary times out, asks again, and must not become a
+// primary, too.
+TEST_F(RoleTest, FailoverWhoseReplyIsLostIsCompletedByTheNextRequest) {
+  ReplicationMember& primary = world_.Add({"repl-timeout 3"});
+  ReplicationMember& replica = AddLinked(primary);
+  primary.Run("SET a 1");
+  network().Step(1000);
+  network().SetDelay(50);
+  EXPECT_THAT(primary.Run("FAILOVER"), Ok());
+  for (int i = 0; i < 300 && replica.Info("role") != "master"; ++i) network().Step(10);
+  ASSERT_EQ(replica.Info("role"), "master");
+  ASSERT_EQ(primary.Info("master_failover_state"), "failover-in-progress");
+  network().Silence(primary.port(), replica.port());
+  EXPECT_THAT(replica.Run("SET b 1"), Ok());
+  network().Step(15'000);
+  EXPECT_EQ(primary.Info("master_failover_state"), "no-failover");
+  EXPECT_EQ(primary.Info("role"), "slave");
+  EXPECT_TRUE(primary.IsLinked());
+  EXPECT_EQ(Stat(replica, "sync_full"), 0);
+  ExpectSameData(replica, primary);
+}
+
 TEST_F(RoleTest, WhoHandsOverKeepsToItUntilItIsAborted) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
