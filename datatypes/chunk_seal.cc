@@ -25,8 +25,13 @@ constexpr unsigned kPlainBits = 8;
 
 size_t SharedPrefix(Bytes a, Bytes b) {
   const size_t most = std::min(a.size(), b.size());
-  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(most), b.begin()).first -
-                             a.begin());
+  size_t same = 0;
+  for (; same + sizeof(uint64_t) <= most; same += sizeof(uint64_t)) {
+    const uint64_t different = LoadLittle<uint64_t>(a.data() + same) ^ LoadLittle<uint64_t>(b.data() + same);
+    if (different != 0) return same + static_cast<size_t>(std::countr_zero(different)) / 8;
+  }
+  while (same < most && a[same] == b[same]) ++same;
+  return same;
 }
 
 // How the texts of one chunk of a list are packed in the form kTexts (see chunk_seal.h). Size() is the size of the
@@ -110,24 +115,27 @@ std::optional<IntegerPlan> PlanIntegers(std::span<const Bytes> elements) {
   return plan;
 }
 
-// Writes symbols one after the other. All symbols have `bits` bits.
+// Writes symbols one after the other. All symbols have `bits` bits, at most 7. Stores 8 bytes at a time, so up to 7
+// bytes after the last symbol are overwritten.
 class BitWriter {
  public:
   BitWriter(char* to, unsigned bits) : to_(to), bits_(bits) {}
   void Put(uint8_t symbol) {
     word_ |= static_cast<uint64_t>(symbol) << filled_;
     filled_ += bits_;
-    while (filled_ >= 8) Flush();
+    if (filled_ > kMostKept) Flush();
   }
-  void Finish() {
-    if (filled_ > 0) Flush();
-  }
+  void Finish() { Flush(); }
 
  private:
+  static constexpr unsigned kMostKept = 56;  // one more symbol fits
+
   void Flush() {
-    *to_++ = static_cast<char>(word_ & 0xff);
-    word_ >>= 8;
-    filled_ = filled_ >= 8 ? filled_ - 8 : 0;
+    StoreLittle<uint64_t>(to_, word_);
+    const unsigned whole = filled_ / 8 * 8;
+    to_ += whole / 8;
+    word_ >>= whole;
+    filled_ -= whole;
   }
 
   char* to_;
@@ -155,7 +163,6 @@ void ClearSpareBytes(ChunkBlock& block) { std::memset(block.At(block.size - kSpa
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
   ChunkBlock* block = AllocateChunkBlock(plan.Size());
-  ClearSpareBytes(*block);
   block->form = ChunkForm::kTexts;
   block->unit = static_cast<uint8_t>(plan.bits);
   block->prefix = static_cast<uint8_t>(plan.prefix);
@@ -171,6 +178,7 @@ ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
     for (const Bytes element : elements) *to++ = static_cast<char>(element.size() - plan.prefix);
   }
   WriteSymbols(*block, plan, elements);
+  ClearSpareBytes(*block);
   return block;
 }
 

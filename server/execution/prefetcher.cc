@@ -31,6 +31,7 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
   const Database& data = parts_.keyspace[db];
   Bytes last_name;  // pipelines mostly repeat one command, so this saves look-ups
   const Command* command = nullptr;
+  Bytes last_key;  // many pipelines also repeat one key
   for (const RequestBatch::Request& request : batch.requests) {
     auto words = batch.Words(request);
     bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
@@ -41,15 +42,19 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
     resolved_.push_back({command, {}});
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
-    hashes_.push_back(data.Hash(words[key]));
-    command->Is(kDenyOom) ? data.PrefetchForInsert(hashes_.back()) : data.PrefetchBucket(hashes_.back());
+    if (hashes_.empty() || words[key] != last_key) {
+      last_key = words[key];
+      hashes_.push_back(data.Hash(last_key));
+      command->Is(kDenyOom) ? data.PrefetchForInsert(hashes_.back()) : data.PrefetchBucket(hashes_.back());
+    }
     resolved_.back().key = {words[key], hashes_.back()};
     if (command->Spec().group == CommandGroup::kList) {
-      list_lookups_.push_back({words[key], EndOf(*command), hashes_.back()});
+      const ListLookup lookup = {last_key, EndOf(*command), hashes_.back()};
+      if (list_lookups_.empty() || list_lookups_.back() != lookup) list_lookups_.push_back(lookup);
       continue;
     }
     const size_t member = MemberWord(*command, key, words.size());
-    if (member > key && member < words.size()) member_lookups_.push_back({words[key], words[member], hashes_.back()});
+    if (member > key && member < words.size()) member_lookups_.push_back({last_key, words[member], hashes_.back()});
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
   if (!member_lookups_.empty()) PrefetchMembers(data);
@@ -59,8 +64,11 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
 
 void Prefetcher::PrefetchMembers(const Database& data) {
   member_hints_.clear();
+  Bytes last_key;
+  const Entry* entry = nullptr;
   for (const MemberLookup& lookup : member_lookups_) {
-    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (lookup.key.data() != last_key.data()) entry = data.Find(lookup.key, lookup.key_hash);
+    last_key = lookup.key;
     if (entry != nullptr) member_hints_.emplace_back(*entry, lookup.member);
   }
   for (const MemberHint& hint : member_hints_) hint.PrefetchMember();

@@ -38,11 +38,12 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
     Bytes key;
     ListEnd end;
     uint64_t key_hash;  // hash of `key`
+    bool operator==(const ListLookup&) const = default;
   };
   struct MemberLookup {  // a member of a collection, to be prefetched because a request will look it up
-    Bytes key;
-    Bytes member;       // the member to find
-    uint64_t key_hash;  // hash of `key`
+    Bytes key;           // requests that repeat a key share one text
+    Bytes member;        // the member to find
+    uint64_t key_hash;   // hash of `key`
   };
 
   void PrefetchMembers(const Database& data);   // prefetches the members in member_lookups_
@@ -50,7 +51,7 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
 
   const Parts parts_;                         // the objects that the constructor got
   std::vector<ResolvedRequest> resolved_;     // command and first key of each request of the batch
-  std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch
+  std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch, without repetitions
   std::vector<MemberLookup> member_lookups_;  // members of collections to prefetch
   std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
   std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch (push and pop commands)
