@@ -14,7 +14,7 @@ inline void WriteModuleList(Reply& reply, const Dialect& dialect) {  // writes a
     reply.Bulk("name");
     reply.Bulk(module.name);
     reply.Bulk("ver");
-    reply.Integer(1);
+    reply.Integer(module.version);
     reply.Bulk("path");
     reply.Bulk(module.path);
     reply.Bulk("args");

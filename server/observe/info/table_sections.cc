@@ -55,8 +55,8 @@ std::string LatencyText(const LatencyHistogram& histogram, const std::vector<dou
 std::string ModulesSection(const Services& services) {
   InfoText text("Modules");
   for (const ShownModule& module : ShownModules(services.env.dialect)) {
-    text.Add("module",
-             StrCat("name=", module.name, ",ver=1,api=1,filters=0,usedby=[],using=[],options=[", module.options, "]"));
+    text.Add("module", StrCat("name=", module.name, ",ver=", module.version,
+                              ",api=1,filters=0,usedby=[],using=[],options=[", module.options, "]"));
   }
   return text.Take();
 }

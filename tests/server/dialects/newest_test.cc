@@ -86,6 +86,10 @@ TEST(NewestDialects, VectorSetsSince80) {
   EXPECT_THAT(Emulation("redis:8.0").Run("VISMEMBER v a"), ErrorStartsWith("ERR unknown command"));
   EXPECT_THAT(Emulation("redis:8.2").Run("VISMEMBER v a"), Int(0));
   EXPECT_EQ(Emulation("redis:8.6").Run("MODULE LIST")[0][1].Text(), "vectorset");
+  const TestReply json = Emulation("redis:8.6").Run("MODULE LIST")[1];
+  EXPECT_EQ(json[1].Text(), "ReJSON");
+  EXPECT_THAT(json[3], Int(80603));
+  EXPECT_THAT(Emulation("redis:8.0").Run("INFO modules").Text(), HasSubstr("module:name=ReJSON,ver=80002,api=1,"));
   EXPECT_EQ(Emulation("redis:7.4").Run("MODULE LIST").Size(), 0u);
   EXPECT_EQ(Emulation("redis:8.6").Run("COMMAND LIST FILTERBY MODULE vectorset").Size(), 13u);
   EXPECT_EQ(Emulation("redis:8.6").Run("COMMAND INFO vadd")[0][0].Text(), "VADD");
