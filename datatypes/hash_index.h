@@ -159,7 +159,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       cell->Replace(slot);
       return true;
     }
-    Slot* const place = MayCollide(hash) ? collisions_->FindSame(old, SlotKey(slot), hash) : nullptr;
+    Slot* const place = MayCollide(hash) ? collisions_->FindSlot(old, SlotKey(slot), hash) : nullptr;
     if (place == nullptr) return false;
     *place = slot;
     return true;

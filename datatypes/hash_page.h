@@ -24,7 +24,7 @@ struct HashTrace {                                                  // the bits 
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
-    const auto split_bits = static_cast<uint32_t>((hash << (HintWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
+    const auto split_bits = static_cast<uint32_t>((hash << (SplitWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
     return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
@@ -35,9 +35,9 @@ struct HashTrace {                                                  // the bits 
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
   // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
-  static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
+  static int SplitWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
-  // Requires: HintWindowOf(depth) is the same as for the depth with which this HashTrace was made.
+  // Requires: SplitWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }

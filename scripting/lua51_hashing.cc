@@ -4,7 +4,7 @@
 // must visit most tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step
 // of the interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
 // * A table that grows moves all its keys into a larger one. Each key is compared with the keys that were moved to the
-//   same place before; long strings are compared whole. So CheckMove ends the script if this would take too long.
+//   same place before; long strings are compared whole. So RefuseSlowMove ends the script if this would take too long.
 //   AreLongStringsEqual saves most comparisons of long strings that differ.
 // * The collector takes each dead string from the list of the strings with equal hash, and searches this list from its
 //   start. So RemoveString takes all dead strings from a list together.
@@ -87,8 +87,8 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// CheckMove always checks a growing table with 2^kAlwaysCheckedLog2 nodes or more. It checks a smaller table only if
-// this has long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in
+// RefuseSlowMove always checks a growing table with 2^kAlwaysCheckedLog2 nodes or more. It checks a smaller table only
+// if this has long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in
 // milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
@@ -256,16 +256,16 @@ bool MustGrow(const TableObject& table, const Value& new_key) {
 }
 
 // Raises a Lua error if moving the keys of the table's nodes would take too much work.
-void CheckMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
+void RefuseSlowMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
   if (!CanMoveKeys(table, sizes)) RunError(lua, kCollidingKeys);
 }
 
-// Calls CheckMove if the table grows because this key gets this value. `place` is the key's place in the table, as
+// Calls RefuseSlowMove if the table grows because this key gets this value. `place` is the key's place in the table, as
 // FindInTable returned it.
 void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place, const Value& value) {
   if (place.tag != kAbsentTag || IsNil(value.tag)) return;
   const Value stored = AsStored(key);
-  if (MustGrow(table, stored)) CheckMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
+  if (MustGrow(table, stored)) RefuseSlowMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
 }
 
 // Returns whether moving the keys of this table may take long.
@@ -335,7 +335,7 @@ void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, cons
 // Changes the size of a table's array. Lua also moves the keys of the nodes, into as many new nodes.
 void ResizeArray(lua_State* lua, TableObject* table, unsigned size) {
   if (IsChecked(lua, *table)) [[unlikely]]
-    CheckMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});
+    RefuseSlowMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});
   RealResizeArray(lua, table, size);
 }
 

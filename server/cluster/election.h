@@ -40,7 +40,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Returns true if this replica can replace its primary without an election. Its data must be complete and not too old
   // (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No other
   // replica may have reported a larger offset.
-  bool CanTakeOverWithoutElection() const;    // true: this replica can replace its primary without an election
+  bool HasDataToReplacePrimary() const;       // true: this replica can replace its primary without an election
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes, if nothing forbids it

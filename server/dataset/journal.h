@@ -144,9 +144,9 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   }
   // Suppresses the propagation of the running command. Only commands that the other overloads of Replace add, before or
   // after this call, are propagated. For EXEC and scripts, whose inner commands are propagated separately.
-  void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
-  bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
-  bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
+  void SuppressCommandItself() { is_replaced_ = true; }  // keeps the command itself from being propagated
+  bool IsRecording() const { return is_recording_; }     // false: nothing is propagated, so Replace does nothing
+  bool IsReplaced() const { return is_replaced_; }       // true: the command itself is not propagated
   // Count returns the number of commands that are propagated instead of the running one: those that Replace and
   // AddAlone have added. operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added

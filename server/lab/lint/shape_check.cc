@@ -110,16 +110,16 @@ void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
 void ShapeCheck::CheckHotKey(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& ref : request.keys) {
     KeyName key = request.Key(ref);
-    ++accesses_[std::move(key)];
+    ++accesses_by_key_[std::move(key)];
     if (++accesses_in_window_ < kWindow) continue;
-    const auto hottest = std::ranges::max_element(accesses_, {}, [](const auto& row) { return row.second; });
+    const auto hottest = std::ranges::max_element(accesses_by_key_, {}, [](const auto& row) { return row.second; });
     if (hottest->second * 100 > parts_.limits.percent_of_accesses * accesses_in_window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
                          .why = StrCat(hottest->second, " of the last ", accesses_in_window_, " accesses were to ",
                                        QuotedForRemark(hottest->first.key)),
                          .key = hottest->first.key});
     }
-    accesses_.clear();
+    accesses_by_key_.clear();
     accesses_in_window_ = 0;
   }
 }
