@@ -97,7 +97,7 @@ class RegularExpression {  // a compiled extended regular expression
   // The state of a match. It is stored here so that a match allocates nothing.
   Threads current_;                  // the instructions reached before the current byte
   Threads following_;                // the instructions reached after the current byte
-  std::vector<uint32_t> to_follow_;  // instructions that Follow has yet to add
+  std::vector<uint32_t> to_follow_;  // work list of Follow: instructions that it has still to add
 };
 
 }  // namespace respite

@@ -260,8 +260,8 @@ void RefuseSlowMove(lua_State* lua, const TableObject& table, const NewSizes& si
   if (!CanMoveKeys(table, sizes)) RunError(lua, kCollidingKeys);
 }
 
-// Calls RefuseSlowMove if the table grows because this key gets this value. `place` is the key's place in the table, as
-// FindInTable returned it.
+// Raises a Lua error if storing this value makes the table grow, and moving its keys would take too much work. `place`
+// is what FindInTable returned for the key; only an absent key can make the table grow.
 void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place, const Value& value) {
   if (place.tag != kAbsentTag || IsNil(value.tag)) return;
   const Value stored = AsStored(key);

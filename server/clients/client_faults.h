@@ -63,7 +63,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   static constexpr int kMaxEndedDelaysPerTurn = 1000;  // maximum number of clients whose delays one RunDue ends
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // calls change(fault_state), updates due_times_
+  void ChangeFaultState(Session& session, Change&& change);  // calls change(*fault_state), and updates due_times_
   template <class OpenGate, class IsMeant>
   void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // calls open_gate(gate); ends faults with is_meant(rule)
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now

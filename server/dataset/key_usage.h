@@ -56,8 +56,8 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static constexpr uint32_t kMask = 0xffffff;        // selects the lower 24 bits
   static constexpr uint32_t kInitialLfuCounter = 5;  // Redis: LFU_INIT_VAL; a new key is not evicted immediately
 
-  static uint32_t LruClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // the LRU clock
-  static uint32_t LfuClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // the LFU clock
+  static uint32_t LruClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // in seconds
+  static uint32_t LfuClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // in minutes
   static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (LfuClock(now_ms) << 8) | counter; }  // the LFU bits
   uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 

@@ -47,8 +47,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   // Reads bytes that have arrived, without waiting. For a plain stream, this costs one system call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, at most what `target` has room for
   struct SendLimits {                        // how many bytes a call of Send may send
-    size_t preferred;  // a plain stream sends at most this number of bytes; TLS ignores this limit
-    size_t allowed;    // no stream sends more than this number of bytes
+    size_t preferred;  // bytes to send now; TLS may send more, as its next call must not offer fewer
+    size_t allowed;    // bytes after this number must not be sent yet
   };
   // Sends bytes, which the caller must then remove from the output. After kLater, the next call must begin with the
   // same bytes, and allow at least as many.

@@ -81,8 +81,8 @@ class GeoQueryParser {
     }
   }
 
-  // Checks whether the next `count` arguments, which are numbers, are decimal. If one is not, sets
-  // has_only_decimal_numbers to false.
+  // Clears has_only_decimal_numbers if one of the next `count` arguments, which are numbers, is hexadecimal or begins
+  // with a blank. Other versions may read such a number differently, so STORE then propagates the result.
   void NoteWhetherDecimal(size_t count) {
     const std::span<const Bytes> rest = args_.Rest();
     query_.has_only_decimal_numbers =

@@ -21,7 +21,7 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kManyElements = 1000;
-constexpr uint64_t kWindow = 1000;  // number of key accesses over which hot-key counts
+constexpr uint64_t kWindow = 1000;  // key accesses after which rule hot-key judges the hottest key
 // The commands that read or remove a whole value, at a cost that grows with the size of the value.
 constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
                                           "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
