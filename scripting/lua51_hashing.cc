@@ -87,9 +87,9 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// RefuseSlowMove always checks a growing table with 2^kAlwaysCheckedLog2 nodes or more. It checks a smaller table only
-// if this has long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in
-// milliseconds, even if all their hashes are equal.
+// The growth of a table with 2^kAlwaysCheckedLog2 nodes or more is always checked (IsChecked). A smaller table is
+// checked only if a key is a long string and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys
+// are moved in milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
@@ -200,7 +200,7 @@ uint64_t WorkOf(const Value& key) {
 // Returns whether the keys of the nodes can be moved into a table of this size without too much work. Long strings of
 // different sizes are not compared, but count as if they were.
 bool CanMoveKeys(const TableObject& table, const NewSizes& sizes) {
-  std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: of a comparison with all keys at this place
+  std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: work of comparing a key with all at place i
   uint64_t work = 0;
   for (const TableNode& node : NodesOf(table)) {
     const Value key = node.key();
@@ -268,7 +268,7 @@ void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, con
   if (MustGrow(table, stored)) RefuseSlowMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
 }
 
-// Returns whether moving the keys of this table may take long.
+// Returns whether moving the keys of this table may take long, so that its growth must be checked.
 bool IsChecked(lua_State* lua, const TableObject& table) {
   if (table.node_count_log2 >= kAlwaysCheckedLog2) return true;
   const GlobalStateHead& global = *reinterpret_cast<const StateHead*>(lua)->global;
