@@ -79,8 +79,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsInHandshake() const;       // InHandshake of an encrypted stream
   bool TlsHasBufferedInput() const;  // HasBufferedInput of an encrypted stream
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;  // EventsToAwait of an encrypted stream
-  SocketPoller::Interest TlsPossibleTransfers(
-      SocketPoller::Interest ready) const;           // PossibleTransfers of an encrypted stream
+  SocketPoller::Interest TlsPossibleTransfers(  // PossibleTransfers of an encrypted stream
+      SocketPoller::Interest ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendUntapped(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
