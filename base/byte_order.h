@@ -24,7 +24,6 @@ constexpr Number ByteSwapped(Number number) {  // the number with its bytes in r
 
 namespace byte_order_internal {
 
-// The conversion to `order` and the conversion back are the same operation.
 template <std::endian order, class Number>
 constexpr Number Ordered(Number number) {  // from this machine's byte order to `order`, or back
   return order == std::endian::native ? number : ByteSwapped(number);

@@ -54,12 +54,12 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// The factors by which the two halves of 16 bytes are multiplied if `bits` bits of data follow the 16 bytes. The
-// factors differ because the first half has weight x^64 relative to the second half. Both exponents are lower by one
-// than these weights: the product of two reflected numbers is one bit too low.
+// The factors that move 16 bytes towards the end of the message by `bits` bits: the two halves of the 16 bytes are
+// multiplied by x^(bits + 64) and x^bits, modulo the polynomial. PowerRemainder gets exponents that are lower by one,
+// because the carry-less product of two reflected numbers is already multiplied by x.
 struct Shift {
-  uint64_t first;
-  uint64_t second;
+  uint64_t first;   // for the first eight bytes
+  uint64_t second;  // for the second eight bytes
 };
 constexpr Shift ShiftBy(int bits) { return {PowerRemainder(bits + 63), PowerRemainder(bits - 1)}; }
 

@@ -58,7 +58,7 @@ class Glob {  // a glob pattern, compiled for matching many texts
 
   CaseMode mode_;
   std::vector<Element> elements_;  // the elements of all parts, one after the other
-  std::string literal_bytes_;      // elements_ as bytes, for memmem in plain parts; other elements are fillers
+  std::string literal_bytes_;      // the literals of elements_ as bytes, for memmem; a filler for each other element
   std::vector<Set> sets_;
   std::vector<Part> parts_;        // the pieces of the pattern between its stars and ends
   bool begins_with_star_ = false;  // true: the pattern begins with a star

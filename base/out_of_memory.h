@@ -1,9 +1,9 @@
 // Ends the process where an allocation failed, when the system has no more memory.
 //
-// One rule holds for requests, scripts, loading, background threads and children, and for allocations of every size:
-// nothing is thrown. So no code has to handle a state that almost never occurs, and no partial change becomes visible
-// or reaches the append-only file. `operator new` follows this rule (out_of_memory.cc defines it), and so does the
-// memory of OpenSSL. Code that needs plain memory calls AllocateOrEnd.
+// A failed allocation of any size ends the process, and nothing is thrown. This holds for requests, scripts, loading,
+// background threads and children. So no code has to handle a state that almost never occurs, and no partial change
+// becomes visible or reaches the append-only file. `operator new` (defined in out_of_memory.cc) and the memory of
+// OpenSSL do this. Code that needs plain memory calls AllocateOrEnd.
 //
 // Three kinds of allocation may still fail: `new (std::nothrow)`, for memory that is not essential; the memory of a
 // script (scripting/engine.h), which gets Lua's own error "not enough memory"; and functions of the C library, which

@@ -538,10 +538,10 @@ bool RegularExpression::HoldsAt(Operation assertion, Bytes text, size_t at) cons
 }
 
 bool RegularExpression::Follow(Threads& threads, uint32_t first, Bytes text, size_t at) {
-  unfinished_.push_back(first);
-  while (!unfinished_.empty()) {
-    const uint32_t index = unfinished_.back();
-    unfinished_.pop_back();
+  to_follow_.push_back(first);
+  while (!to_follow_.empty()) {
+    const uint32_t index = to_follow_.back();
+    to_follow_.pop_back();
     if (!threads.Add(index)) continue;
     ++steps_;
     const Instruction& instruction = program_[index];
@@ -551,14 +551,14 @@ bool RegularExpression::Follow(Threads& threads, uint32_t first, Bytes text, siz
         threads.consumers.push_back(index);
         break;
       case Operation::kMatch:
-        unfinished_.clear();
+        to_follow_.clear();
         return true;
       case Operation::kSplit:
-        unfinished_.push_back(instruction.other);
-        unfinished_.push_back(instruction.next);
+        to_follow_.push_back(instruction.other);
+        to_follow_.push_back(instruction.next);
         break;
       default:
-        if (HoldsAt(instruction.operation, text, at)) unfinished_.push_back(instruction.next);
+        if (HoldsAt(instruction.operation, text, at)) to_follow_.push_back(instruction.next);
     }
   }
   return false;

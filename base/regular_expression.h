@@ -95,9 +95,9 @@ class RegularExpression {  // a compiled extended regular expression
 
   uint64_t steps_ = 0;  // how many instructions the current match has added
   // The state of a match. It is stored here so that a match allocates nothing.
-  Threads current_;                   // the instructions reached before the current byte
-  Threads following_;                 // the instructions reached after the current byte
-  std::vector<uint32_t> unfinished_;  // instructions that Follow has yet to add
+  Threads current_;                  // the instructions reached before the current byte
+  Threads following_;                // the instructions reached after the current byte
+  std::vector<uint32_t> to_follow_;  // work list of Follow: instructions that it has still to add
 };
 
 }  // namespace respite

@@ -113,16 +113,15 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // empty.
   void AppendChunk(ListChunk chunk);  // adds a whole chunk of elements at the tail of the list
 
-  // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
-  // prefetch the first or last chunk (as `end` says), the memory block of this chunk, and its first or last element.
-  // Requires: the list is not empty.
-  void PrefetchChunk(ListEnd end) const {  // first call of ListHint: prefetches the first or last chunk
+  // Three steps with which ListHint prefetches the first or last element. Each step reads what the step before has
+  // prefetched, so the order matters. Requires: the list is not empty.
+  void PrefetchChunk(ListEnd end) const {  // first step: prefetches the first or last chunk
     Prefetch(&row_[Edge(end)]);
   }
-  void PrefetchBlock(ListEnd end) const {  // second call of ListHint: prefetches the memory block of the chunk
+  void PrefetchBlock(ListEnd end) const {  // second step: prefetches the memory block of the chunk
     row_[Edge(end)].PrefetchBlock();
   }
-  void PrefetchElement(ListEnd end) const {  // third call of ListHint: prefetches the first or last element
+  void PrefetchElement(ListEnd end) const {  // third step: prefetches the first or last element
     const ListChunk& chunk = row_[Edge(end)];
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }

@@ -40,9 +40,9 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // `key` must be the key of `wanted`. The item that `wanted` points to may be freed already, so FindSame does not read
+  // `key` must be the key of `wanted`. The item that `wanted` points to may be freed already, so FindSlot does not read
   // the item. Requires: no other slot with this key is in the list.
-  Slot* FindSame(const Slot& wanted, Bytes key,  // where the list stores the slot `wanted`; null: not stored
+  Slot* FindSlot(const Slot& wanted, Bytes key,  // where the list stores exactly this slot; null: not stored
                  uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }

@@ -1,7 +1,8 @@
 // Entry: a key together with its value, deadline (expiration time) and access data (for eviction) in ONE allocation.
 //
 //   offset 0    uint32 key size (12 bits) | inline size (20): bytes of the value that follow the key
-//          4    uint32 access (24 bits) | type (4) | form (2) | deadline slot present (1) | timed fields (1)
+//          4    uint32 access (24 bits) | type (4) | form (2) | deadline slot present (1) | timed fields (1);
+//                      form: the low bits of ValueForm, the type tells the third
 //          8    uint32 key size, uint32 inline size   (only in a wide entry: the 12 bits are all ones)
 //          …    int64 deadline in ms                  (only when the slot is present)
 //          …    key bytes

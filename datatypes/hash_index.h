@@ -10,22 +10,31 @@
 //   Page = 1 line of header + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line
 //   Bucket = 7 one-byte tags | passed_count | 7 slots
 //
-// Nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the item goes
-// to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `passed_count`. So a search
-// stops at the first bucket whose `passed_count` is 0. If none of these buckets has room, a page that is less than half
-// full uses any other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two
-// smaller pages by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of
-// millions of items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is
-// sometimes copied to double its size. Pages also shrink, and two sibling pages that are nearly empty merge.
+// Search: nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the
+// item goes to one of the next kMaxProbe buckets. Each full bucket that the item passed counts it in `passed_count`, so
+// a search stops at the first bucket whose `passed_count` is 0. The value kUncounted means 255 or more, or that items
+// of this home bucket are in the CollisionList (see below).
+//
+// Growth, if none of these buckets has room:
+//
+//   page less than half full    the item goes to any other bucket of the page
+//   page of 1 to 55 buckets     replaced by a page of the next size
+//   page of 63 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
+//                               this bit yet, the directory is copied to double its size
+//
+// So the pages of a large table are 70 to 85 % full on average. A table of millions of items grows in steps of a few
+// hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages that are nearly empty
+// merge.
 //
 // Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
 // splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
 // cache miss.
 //
-// Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
-// page. Items with hashes that agree in too many bits for a split to separate them are stored in a CollisionList. So
-// with any hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most one page and, in
-// O(log n), the CollisionList. One step of a scan visits all items of one home bucket, and so all items of one hash.
+// Collisions: with a good hash and a secret key, pages fill evenly, and the directory has only a few entries per page.
+// If it has kDirectoryPerPage entries per page or more, it does not double, so a full page may be unable to split: the
+// hashes of its items agree in too many bits. Further items of such a page are stored in a CollisionList. So with any
+// hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most one page and, in O(log
+// n), the CollisionList. One step of a scan visits all items of one home bucket, and so all items of one hash.
 //
 // datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default, KeyedHasher, uses a secret key;
 // others are for tests.
@@ -159,7 +168,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       cell->Replace(slot);
       return true;
     }
-    Slot* const place = MayCollide(hash) ? collisions_->FindSame(old, SlotKey(slot), hash) : nullptr;
+    Slot* const place = MayCollide(hash) ? collisions_->FindSlot(old, SlotKey(slot), hash) : nullptr;
     if (place == nullptr) return false;
     *place = slot;
     return true;
@@ -285,7 +294,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // first wanted cell in the page of `hash`; null: none
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell of the hash's page, or null
     const PageRef page = PageOf(hash);
     return page ? page.Search(hash, is_wanted) : nullptr;
   }

@@ -35,7 +35,7 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves slots to low or 
                                         PageFiller& low, PageFiller& high) {
   const int depth = from->depth;
   const int new_depth = low.Page()->depth;
-  const bool by_hint = Cell::kHasHint && HashTrace::HintWindowOf(depth) == HashTrace::HintWindowOf(new_depth);
+  const bool by_hint = Cell::kHasHint && HashTrace::SplitWindowOf(depth) == HashTrace::SplitWindowOf(new_depth);
   for (int b = 0; b < from.BucketCount(); ++b) {
     if (!by_hint && b + 2 < from.BucketCount()) PrefetchItems(from->buckets[b + 2]);
     const Bucket& bucket = from->buckets[b];

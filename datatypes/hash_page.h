@@ -24,7 +24,7 @@ struct HashTrace {                                                  // the bits 
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
-    const auto split_bits = static_cast<uint32_t>((hash << (HintWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
+    const auto split_bits = static_cast<uint32_t>((hash << (SplitWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
     return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
@@ -34,10 +34,11 @@ struct HashTrace {                                                  // the bits 
   static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
-  // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
-  static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
+  // Returns which ten bits of the hash the hints of a page with this depth have. 0: the top ten, 1: the next ten, 2:
+  // the ten after these.
+  static int SplitWindowOf(int depth) { return depth / kSplitBits; }        // which bits decide about splits
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
-  // Requires: HintWindowOf(depth) is the same as for the depth with which this HashTrace was made.
+  // Requires: SplitWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }

@@ -73,7 +73,8 @@ uint64_t Estimate(const Histogram& histogram) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Dense registers: eight registers of 6 bits in each group of six bytes. One load of eight bytes reads a group. The
-// load begins two bytes before the group, and a shift removes these two bytes. Before the first group is the header.
+// load begins two bytes before the group, and a shift removes these two bytes. A load that began at the group would
+// read past the end of the last group; before the first group there is always the header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;

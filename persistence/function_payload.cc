@@ -17,7 +17,8 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
   return PayloadWithFooter(std::move(out), rdb::kVersion);
 }
 
-// Libraries are loaded in order until one is refused, so nothing after a code that cannot be one is unpacked.
+// FUNCTION RESTORE loads libraries in order until one is refused. So texts after one that does not begin with `#!`,
+// which will be refused, are not unpacked.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes) {
   constexpr uint64_t kBytesPerLibrary = 64;  // for the text itself, however short the code is
   constexpr Bytes kHeaderStart = "#!";

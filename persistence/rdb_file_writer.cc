@@ -34,9 +34,9 @@ class FileDrain final : public RdbDrain {
 
 class Writer {
  public:
-  Writer(File& file, const RdbContent& source, const RdbSaveOptions& options,
+  Writer(File& file, const RdbContent& content, const RdbSaveOptions& options,
          const std::function<void(uint64_t keys)>& on_progress)
-      : source_(source),
+      : content_(content),
         options_(options),
         on_progress_(on_progress),
         drain_(file, options),
@@ -47,10 +47,10 @@ class Writer {
   Result<RdbSaveResult, IoError> Write() {
     WriteHead();
     out_.Flush();  // a replica checks the head before the rest is produced
-    for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
-    const int databases = source_.keys == RdbContent::Keys::kAll ? source_.keyspace.Count() : 0;
+    for (Bytes library : content_.libraries) WriteFunctionLibrary(out_, library);
+    const int databases = content_.keys == RdbContent::Keys::kAll ? content_.keyspace.Count() : 0;
     for (int db = 0; db < databases && drain_.error() == kNoError; ++db)
-      if (source_.keyspace[db].Size() > 0) WriteDatabase(db);
+      if (content_.keyspace[db].Size() > 0) WriteDatabase(db);
     out_.Byte(rdb::kEnd);
     out_.Flush();
     out_.Little64(drain_.checksum());
@@ -61,8 +61,8 @@ class Writer {
 
  private:
   uint16_t Version() const {
-    for (int db = 0; db < source_.keyspace.Count(); ++db)
-      if (source_.keyspace[db].HashesWithFieldDeadlines().Size() > 0) return rdb::kVersionOfTimedHashes;
+    for (int db = 0; db < content_.keyspace.Count(); ++db)
+      if (content_.keyspace[db].HashesWithFieldDeadlines().Size() > 0) return rdb::kVersionOfTimedHashes;
     return options_.dialect == RdbDialect::k70 ? rdb::kVersionOf70 : rdb::kVersion;
   }
 
@@ -72,7 +72,7 @@ class Writer {
     out_.RawBytes("00");
     out_.Byte(static_cast<uint8_t>('0' + version / 10));
     out_.Byte(static_cast<uint8_t>('0' + version % 10));
-    for (const auto& [name, value] : source_.aux) {
+    for (const auto& [name, value] : content_.aux) {
       out_.Byte(rdb::kAux);
       out_.Text(name);
       out_.Text(value);
@@ -80,7 +80,7 @@ class Writer {
   }
 
   void WriteDatabase(int db) {
-    const Database& database = source_.keyspace[db];
+    const Database& database = content_.keyspace[db];
     out_.Byte(rdb::kSelectDatabase);
     out_.Length(static_cast<uint64_t>(db));
     out_.Byte(rdb::kResizeDatabase);
@@ -113,7 +113,7 @@ class Writer {
     }
   }
 
-  const RdbContent& source_;
+  const RdbContent& content_;
   const RdbSaveOptions& options_;
   const std::function<void(uint64_t keys)>& on_progress_;
   FileDrain drain_;
@@ -123,9 +123,9 @@ class Writer {
 
 }  // namespace
 
-Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& content, const RdbSaveOptions& options,
                                         const std::function<void(uint64_t keys)>& on_progress) {
-  return Writer(file, source, options, on_progress).Write();
+  return Writer(file, content, options, on_progress).Write();
 }
 
 }  // namespace respite

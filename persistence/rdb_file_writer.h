@@ -57,7 +57,7 @@ struct RdbSaveResult {  // how much WriteRdb has written
 // Appends the RDB to the file. Does not sync the last bytes; the caller can. After an error, some of the output may
 // have been written. `on_progress` (may be null) is called after each `keys_per_report` keys with the number of keys so
 // far; `on_progress` may sleep. Cost: O(data set), in 256 KB of memory plus the longest compressed text.
-Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // writes the data set as an RDB
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& content,  // writes the data set as an RDB
                                         const RdbSaveOptions& options,
                                         const std::function<void(uint64_t keys)>& on_progress);
 

@@ -80,9 +80,10 @@ bool RdbOutput::TryShortInteger(int64_t integer) {
   return true;
 }
 
-// Writes a text compressed. Returns false and writes nothing if compression is off or would save too little. The header
-// contains the compressed size, so the text is compressed first, after room for the longest header. Then the compressed
-// text is moved directly after the actual header.
+// Writes a text compressed. Returns false and writes nothing if compression is off, the text is shorter than
+// kShortestPacked, or compression would save less than 4 bytes. The header contains the compressed size, which is not
+// known before. So the compressed text is first put after a gap for the longest header, and then moved down to the end
+// of the actual header.
 bool RdbOutput::TryCompressed(Bytes text) {
   constexpr size_t kLongestHeader = 1 + 2 * kLongestLength;
   if (compression_ == RdbCompression::kOff || text.size() < kShortestPacked) return false;

@@ -225,7 +225,7 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
 // greater value, because in Redis the counter can grow further.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
-// Reads a counter that may be unknown. Limits a known counter as ReadCount does.
+// Reads a counter that may be unknown. Limits a known counter to INT64_MAX (ReadCount).
 int64_t ReadGroupCount(RdbInput& input) {
   constexpr auto kUnknown = static_cast<uint64_t>(StreamGroup::kUnknownCount);
   const uint64_t count = input.Length();

@@ -218,8 +218,9 @@ class StreamCommands {
     }
   }
 
-  // Returns true if commands can add this entry and delete the entry again. XDEL sets a greatest deleted ID, which no
-  // command can reset. If the stream has none, only an entry before all others qualifies, because XTRIM can delete it.
+  // Returns true if commands can add this entry and delete the entry again. XDEL sets the greatest deleted ID of the
+  // stream, which no command can reset to 0-0. If it is 0-0, only an entry before all others qualifies, because XTRIM
+  // can delete that entry without setting the ID.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

@@ -19,8 +19,8 @@
 
 namespace respite {
 
-// Keeps free blocks of kBlockBytes for reuse, because the allocator would map and unmap pages for each block of this
-// size. Trim frees blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
+// The allocator would map and unmap pages for each block of this size. Trim frees blocks that were not needed lately.
+// Not thread safe; must outlive every ReplyBuffer that uses it.
 class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block in bytes
@@ -124,7 +124,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     std::unique_ptr<char[]> block;  // the memory of a block; null: the bytes are in `blob`
     BlobRef blob;
     size_t offset = 0;  // where the bytes begin in `blob`
-    size_t size = 0;  // of the part of `blob` or of a closed block; the open block is the last segment and ends at end_
+    size_t size = 0;    // bytes in `blob` or in the closed block; not used in the open block, which ends at end_
 
     bool IsContinuedBy(const BlobPart& part) const {  // true: `part` begins where this part ends
       return blob.Is(part.blob) && offset + size == part.offset;

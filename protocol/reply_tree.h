@@ -43,7 +43,7 @@ struct ReplyTree {  // a parsed reply of another server, with its elements as ch
   int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
   double number = 0;                       // value of a double
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
-  std::vector<ReplyTree> attributes = {};  // the attribute that preceded this reply: key, value, key, value …
+  std::vector<ReplyTree> attributes = {};  // RESP3 attribute before this reply or element: key, value …
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
   bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }    // true: any kind of null
@@ -70,7 +70,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   struct Open {
     ReplyTree node;     // the array, map, set or push with the elements so far
     size_t left;        // number of elements that have not arrived yet
-    bool is_attribute;  // true: the elements belong to the attribute before a reply
+    bool is_attribute;  // true: these are keys and values of an attribute
   };
   // What ReadElement has read. kElement: a complete element, in node_. kOpened: the header of an array, map, set, push
   // or attribute. kIncomplete: nothing, more bytes are needed. kFailed: malformed input.
@@ -89,7 +89,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   size_t searched_ = 0;                // buffer_ has no line end between pos_ and this position
   std::vector<Open> open_;             // aggregates with missing elements, the innermost last
   ReplyTree node_;                     // the last element read
-  std::vector<ReplyTree> attributes_;  // an attribute that has been read, for the reply after it
+  std::vector<ReplyTree> attributes_;  // RESP3 attribute just read, for the next element: key, value …
   std::optional<ReplyTree> done_;      // the complete reply
   std::string error_;                  // why the input is malformed; empty: no error
 };

@@ -12,9 +12,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-// The maximum number of pending bytes that are moved to the scratch buffer, before the bytes that are read next. So a
-// client that has sent half a request needs memory only for these bytes, even if there are thousands of such clients.
-// More bytes are not moved, since each small read would copy them again.
+// The maximum number of pending bytes that are moved to the scratch buffer, in front of the bytes that are read next.
+// So a client that has sent half a request needs memory only for the pending bytes, even if there are thousands of such
+// clients. More bytes are not moved, since each small read would copy them again.
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kUnauthenticatedArguments = 10;
 constexpr int64_t kUnauthenticatedBulk = 16384;

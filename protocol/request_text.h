@@ -40,7 +40,7 @@ class RequestWriter {  // appends one request, in RESP, to a string
   std::array<char, kGatheredCapacity> gathered_;  // collected bytes that are not in out_ yet
 };
 
-// AppendRequest appends a request with these words; Words is a range whose elements convert to Bytes.
+// `words` is a range whose elements convert to Bytes.
 template <typename Words>
 void AppendRequest(std::string& out, const Words& words) {  // appends a request in RESP to `out`
   RequestWriter writer(out, std::size(words));

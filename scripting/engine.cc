@@ -433,9 +433,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // Passes 0 to LUA_GCSTEP, which then always runs one step. With another number Lua may run none, because Lua adds the
-  // number to its GC debt. This debt is not kept up to date while the collector is stopped, and freed memory (such as
-  // the buffer for a long source) reduces it.
+  // With 0, LUA_GCSTEP always runs one step. Lua adds any other number to its GC debt (the bytes allocated since a step
+  // was due), and runs a step only if the sum is positive. Lua does not keep the debt up to date while the collector is
+  // stopped, and freed memory (such as the buffer for a long source) reduces it, so there might be no step.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

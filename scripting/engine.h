@@ -52,7 +52,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   // engine.
   Result<Function> Compile(Bytes source, const char* chunk,  // compiles Lua source text; `chunk`: its name in errors
                            CompileLimit limit);
-  // May raise a Lua error.
+  // Raises a Lua error if there is no memory.
   Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
   void Release(Function function);  // frees a function that Compile or Keep returned
 
@@ -73,7 +73,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now
     load_until_ms_ = host_.MonotonicMs() + timeout_ms;
   }
-  // Libraries that were accepted before may use twice the memory of others. The initial value is 1.
+  // 2 for libraries that a server has loaded before (FunctionLibraries::Origin::kAccepted); initially 1.
   void SetMemoryFactor(size_t factor) { memory_factor_ = factor; }  // multiplies the host's MemoryLimit
   // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success

@@ -85,9 +85,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
-  // Selects whether the time limit is for each library, or for all libraries of one Restore together. Libraries that
-  // this server has already loaded need no limit. During loading they cannot see the time or other server data, so they
-  // end as they did before.
+  // kEach: the time limit is for each library. kTogether: for all libraries of one Restore. kNone: no limit, for
+  // libraries that this server has loaded before. Loading them ends as it did then, because code that is being loaded
+  // cannot see the time or other data of the server.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
@@ -116,7 +116,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
-  // What clients send to load libraries is also unpacked within the limit of a SharedLimit.
+  // Also used while FUNCTION RESTORE unpacks its payload, so that this time counts for a SharedLimit.
   class LoadTimer {  // while a LoadTimer exists, the time counts as that of loading libraries
    public:
     explicit LoadTimer(FunctionLibraries& libraries)
@@ -129,10 +129,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     FunctionLibraries& libraries_;  // the libraries whose total_load_time_ms_ grows
     const int64_t started_ms_;      // when the LoadTimer was made
   };
-  // Returns nullopt, or the error if the libraries that were loaded under a SharedLimit have used up its time.
-  std::optional<std::string> CheckTime(Origin origin) const;  // null: there is time left to load a library
-  // `limit` should be a limit for all libraries together if a client has sent them, because the server serves no other
-  // client while Restore runs.
+  std::optional<std::string> CheckTime(Origin origin) const;  // nullopt, or the error if a SharedLimit is used up
+  // Use kTogether for libraries that a client has sent, because the server serves no other client while Restore runs.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
                        RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name

@@ -300,9 +300,9 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
-  // A table is created with room for as many items as the previous object (or array) had, because siblings are often
-  // alike and growing costs more than filling. This is the limit of that guess. It is small, so that a short text
-  // cannot request much more memory than its values need.
+  // The maximum number of items for which a new table reserves room. A table gets room for as many items as the
+  // previous object (or array) had, because siblings are often alike and growing costs more than filling. The maximum
+  // is small, so that a short text cannot request much more memory than its values need.
   static constexpr int kMaxExpected = 16;
 
   void PushObject() {

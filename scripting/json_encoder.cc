@@ -13,7 +13,7 @@
 namespace respite {
 namespace {
 
-constexpr size_t kMaxPlainBytes = 64 * 1024;  // of a text, appended in one step
+constexpr size_t kMaxPlainBytes = 64 * 1024;  // bytes of a text that are appended in one step
 constexpr size_t kPlainBytesPerStep = 16;     // bytes that take as long as a step of other work
 
 // The letter that follows the backslash when a byte is escaped: 0 for a byte that is not escaped, 'u' for \u00xx.

@@ -82,7 +82,7 @@ inline bool HasStackSpace() {  // false: the native stack is nearly full, so rec
 // gives a C function, if the native stack is nearly used up, or if memory is missing. This limits the nesting depth in
 // the libraries.
 bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: too deep, or no memory
-// Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
+// Raises the error "stack overflow (<why>)" if ReserveStackSlots returns false.
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes room on Lua's stack, or raises an error
 
 // Pushes a table whose entries stay while they are counted and then written. This is the table at `index`, or a copy if
@@ -159,7 +159,7 @@ inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.da
 int OpenCjson(lua_State* lua);  // pushes the library `cjson` (JSON); returns 1
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
 int OpenCmsgpack(lua_State* lua);  // pushes the library `cmsgpack` (MessagePack); returns 1
-// Bit operations on 32-bit numbers (LuaBitOp).
+// Compatible with LuaBitOp 1.0, which Redis contains.
 int OpenBit(lua_State* lua);  // pushes the library `bit` (32-bit operations); returns 1
 // C structures: pack, unpack, size.
 int OpenStruct(lua_State* lua);  // pushes the library `struct` (C structures); returns 1

@@ -186,8 +186,8 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// Collects all garbage. If Lua uses much memory, does so in steps, between which the script can be ended. Then it runs
-// two cycles: the first may have begun earlier, and does not find what has become garbage since then.
+// Collects all garbage. If Lua uses 4 MB or more, runs two cycles of the collector in steps, between which the script
+// can be ended. The first cycle may have begun earlier, and does not find what has become garbage since then.
 void CollectAll(lua_State* lua) {
   constexpr int kSmallKilobytes = 4096;  // a collection takes some milliseconds
   constexpr int kSmallestStep = 0;       // a larger step also does the work that has accumulated since the last one

@@ -66,7 +66,8 @@ int SetEnvironment(lua_State* lua) {
   luaL_checktype(lua, 2, LUA_TTABLE);
   const int level = lua_isfunction(lua, 1) ? 1 : CheckInt(lua, 1);
   if (level != 0) PushFunction(lua, level);
-  // As in Redis, level 0 is the environment of the whole state, which scripts must not change.
+  // Level 0 would replace the globals of the running thread. Redis allows this; here it is refused, so that no script
+  // affects another. As in Redis, C functions cannot get another environment.
   if (level == 0 || lua_iscfunction(lua, -1)) {
     return luaL_error(lua, "'setfenv' cannot change environment of given object");
   }

@@ -180,7 +180,8 @@ const char* PushFormat(lua_State* lua, const char* format, ...) {
 
 // The offset of the characters in a TString, the string object of the linked Lua 5.4.
 constexpr size_t kStringHeaderSize = 24;
-// The sizes of the two buffers that 5.1 uses for the name of a chunk, each including the final zero byte.
+// Lua 5.1 shortens the name of a chunk to these sizes in bytes (with a final zero byte): to kRuntimeSize in errors of
+// running code, to kCompilerSize in errors of the compiler.
 constexpr size_t kRuntimeSize = LUA_IDSIZE;
 constexpr size_t kCompilerSize = 80;
 static_assert(kRuntimeSize == 60);

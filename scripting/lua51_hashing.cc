@@ -4,7 +4,7 @@
 // must visit most tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step
 // of the interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
 // * A table that grows moves all its keys into a larger one. Each key is compared with the keys that were moved to the
-//   same place before; long strings are compared whole. So CheckMove ends the script if this would take too long.
+//   same place before; long strings are compared whole. So RefuseSlowMove ends the script if this would take too long.
 //   AreLongStringsEqual saves most comparisons of long strings that differ.
 // * The collector takes each dead string from the list of the strings with equal hash, and searches this list from its
 //   start. So RemoveString takes all dead strings from a list together.
@@ -87,9 +87,9 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// CheckMove always checks a growing table with 2^kAlwaysCheckedLog2 nodes or more. It checks a smaller table only if
-// this has long keys and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys are moved in
-// milliseconds, even if all their hashes are equal.
+// The growth of a table with 2^kAlwaysCheckedLog2 nodes or more is always checked (IsChecked). A smaller table is
+// checked only if a key is a long string and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys
+// are moved in milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
@@ -200,7 +200,7 @@ uint64_t WorkOf(const Value& key) {
 // Returns whether the keys of the nodes can be moved into a table of this size without too much work. Long strings of
 // different sizes are not compared, but count as if they were.
 bool CanMoveKeys(const TableObject& table, const NewSizes& sizes) {
-  std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: of a comparison with all keys at this place
+  std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: work of comparing a key with all at place i
   uint64_t work = 0;
   for (const TableNode& node : NodesOf(table)) {
     const Value key = node.key();
@@ -256,19 +256,19 @@ bool MustGrow(const TableObject& table, const Value& new_key) {
 }
 
 // Raises a Lua error if moving the keys of the table's nodes would take too much work.
-void CheckMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
+void RefuseSlowMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
   if (!CanMoveKeys(table, sizes)) RunError(lua, kCollidingKeys);
 }
 
-// Calls CheckMove if the table grows because this key gets this value. `place` is the key's place in the table, as
-// FindInTable returned it.
+// Raises a Lua error if storing this value makes the table grow, and moving its keys would take too much work. `place`
+// is what FindInTable returned for the key; only an absent key can make the table grow.
 void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place, const Value& value) {
   if (place.tag != kAbsentTag || IsNil(value.tag)) return;
   const Value stored = AsStored(key);
-  if (MustGrow(table, stored)) CheckMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
+  if (MustGrow(table, stored)) RefuseSlowMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
 }
 
-// Returns whether moving the keys of this table may take long.
+// Returns whether moving the keys of this table may take long, so that its growth must be checked.
 bool IsChecked(lua_State* lua, const TableObject& table) {
   if (table.node_count_log2 >= kAlwaysCheckedLog2) return true;
   const GlobalStateHead& global = *reinterpret_cast<const StateHead*>(lua)->global;
@@ -335,7 +335,7 @@ void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, cons
 // Changes the size of a table's array. Lua also moves the keys of the nodes, into as many new nodes.
 void ResizeArray(lua_State* lua, TableObject* table, unsigned size) {
   if (IsChecked(lua, *table)) [[unlikely]]
-    CheckMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});
+    RefuseSlowMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});
   RealResizeArray(lua, table, size);
 }
 

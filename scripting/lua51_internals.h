@@ -61,8 +61,7 @@ inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;
 inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
-// Creates or interns a string.
-void* NewString(lua_State* lua, const char* text, size_t size)  // Lua's function that makes a string object
+void* NewString(lua_State* lua, const char* text, size_t size)  // Lua's function that creates or interns a string
     asm("_Z12luaS_newlstrP9lua_StatePKcm");
 int ToNumber(const Value* value,  // converts a number or numeric text; 0: not numeric
              lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");

@@ -50,8 +50,8 @@ Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
                                                 .function = function.value()});
   const size_t text_bytes = sizeof(Script) + script->body.capacity() + script->sha.capacity();
   contents_.used_bytes += text_bytes;
-  // Counts the code as the memory that Lua needed for it, but at least as the size of its text: Lua's collector may
-  // have freed something else meanwhile.
+  // Counts the memory that Lua needed for the code, but at least the size of its text, because Lua's collector may have
+  // freed something else meanwhile.
   const size_t code_bytes = engine().UsedBytes() - std::min(engine_bytes, engine().UsedBytes());
   script->held_bytes = text_bytes + std::max(code_bytes, body.size());
   const Script* added = script.get();

@@ -44,12 +44,10 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
   // is an error, the host has already counted the error in the statistics.
   virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call and pcall; returns the reply
-  // Sets the protocol version of the replies that RunCommand returns from now on.
-  virtual void SetResp(RespVersion version) noexcept = 0;  // for redis.setresp: RESP version of later replies
+  virtual void SetResp(RespVersion version) noexcept = 0;  // redis.setresp: RESP version of later replies of RunCommand
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
-  // Returns whether the ACL rules let the client run this command, for redis.acl_check_cmd. Returns nullopt if the
-  // command is unknown.
+  // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs or is compiled; may serve other clients meanwhile. Returns true to end the

@@ -115,7 +115,7 @@ void ScriptWatch::Begin(lua_State* lua) {
   thread_.active_watch.store(this, std::memory_order_relaxed);
   thread_.has_begun.store(true, std::memory_order_relaxed);
   running_.store(lua, std::memory_order_relaxed);
-  is_check_due_.store(false, std::memory_order_relaxed);
+  is_hook_late_.store(false, std::memory_order_relaxed);
   if (IsTicking()) return;
   Timer::OfThisThread().Start();
   if (!IsTicking()) Hook(lua);  // without a timer, every script has the hook from the start
@@ -129,7 +129,7 @@ void ScriptWatch::End() {
 }
 
 void ScriptWatch::RearmHook(lua_State* lua) {
-  is_check_due_.store(false, std::memory_order_relaxed);
+  is_hook_late_.store(false, std::memory_order_relaxed);
   has_hook_run_.store(true, std::memory_order_relaxed);
   if (lua_gethookcount(lua) != hook_interval_) Hook(lua);
 }
@@ -142,7 +142,7 @@ void ScriptWatch::OnTick() {
   const bool has_looked = has_hook_run_.exchange(false, std::memory_order_relaxed);
   quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
   if (!is_long) quiet_ticks_until_hook_ = 1;
-  is_check_due_.store(is_long && !has_looked, std::memory_order_relaxed);
+  is_hook_late_.store(is_long && !has_looked, std::memory_order_relaxed);
   if (quiet_ticks_ < quiet_ticks_until_hook_) return;
   quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMaxQuietTicksUntilHook);
   quiet_ticks_ = 0;

@@ -237,7 +237,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     for (const VectorHit& hit : open_) visited_.Add(hit.slot);
     std::make_heap(open_.begin(), open_.end(), IsFarther);
     new_neighbours_.resize(graph.MaxLinksOn(layer));
-    new_entries_ = open_;
+    start_nodes_ = open_;
   }
 
   // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` and `query` must be
@@ -245,7 +245,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
     if (graph.Changes() != changes_) Refresh(graph, query);
-    for (const VectorHit& hit : std::exchange(new_entries_, {})) {
+    for (const VectorHit& hit : std::exchange(start_nodes_, {})) {
       if (!Offer(hit, accepts)) return true;
     }
     for (uint64_t done = 0; !open_.empty(); done += graph.LinksOf(last_expanded_, layer_).size()) {
@@ -320,7 +320,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   // ones again.
   void Refresh(const HnswGraph& graph, const StoredVector& query) {  // after a change: drops removed nodes
     changes_ = graph.Changes();
-    for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {
+    for (std::vector<VectorHit>* hits : {&open_, &found_, &start_nodes_}) {
       std::erase_if(*hits, [&](const VectorHit& hit) {
         return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot) || graph.LevelOf(hit.slot) < layer_;
       });
@@ -337,7 +337,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
   std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> new_entries_;    // entries that were not offered as hits yet
+  std::vector<VectorHit> start_nodes_;    // the constructor's `entries`; empty after Run has offered them as hits
   std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
   VisitedSlots visited_;
 };

@@ -43,7 +43,6 @@ class VectorFormat {  // encoding and number of dimensions
   }
   size_t BinaryWords() const { return (size_t{dimensions_} + 63) / 64; }  // words of 64 bits of a kBinary vector
 
-  // Returns the distance between two stored vectors, from 0 to 2.
   float Distance(const StoredVector& one, const StoredVector& other) const {  // 1 - cosine, from 0 to 2
     float distance = 0;
     switch (encoding_) {
@@ -66,8 +65,9 @@ class VectorFormat {  // encoding and number of dimensions
     return !(distance > 0) ? 0 : distance > 2 ? 2 : distance;  // 0 also for NaN
   }
 
-  // Stores a vector of length 1 into `to`, and returns the scale. Cost: O(dimensions).
-  float Encode(std::span<const float> unit, void* to) const;  // stores a vector of length 1; returns its scale
+  // Encodes a vector of length 1 into `to`. Returns StoredVector::scale, which is 0 unless the encoding is kInt8. Cost:
+  // O(dimensions).
+  float Encode(std::span<const float> unit, void* to) const;  // encodes a vector of length 1; returns its scale
   // Appends the stored vector, multiplied with `length`. For kBinary, appends 1 and -1.
   void Decode(const StoredVector& stored, float length, std::vector<float>& to) const;  // appends the elements
 

@@ -191,7 +191,7 @@ constexpr KeySpec UnknownKeys(int flags) {  // for keys that no key spec can des
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
-// What the server does with a command inside a transaction (after MULTI).
+// How a command runs inside a transaction (after MULTI), unless it is refused there (kNoMulti).
 enum class TransactionRole : uint8_t {
   kQueued,     // queued until EXEC
   kBegins,     // MULTI
@@ -237,7 +237,7 @@ struct FormerArity {       // the number of arguments that a command had before 
 };
 
 struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categories, texts …
-  static constexpr uint8_t kAllWords = UINT8_MAX;  // for harmless_words: no argument can be a secret
+  static constexpr uint8_t kAllWords = UINT8_MAX;  // of public_words: no argument can be a secret
 
   // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar of `syntax`.
   std::string_view syntax;                       // syntax line with the name and the arguments; implies the arity
@@ -262,14 +262,14 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   Protection protection = Protection::kDebugCommand;       // if kProtected: the directive that permits it
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
-  bool selects_database = false;       // may change the selected database of the connection, as SELECT does
-  bool runs_when_subscribed = false;   // allowed while a RESP2 client has subscriptions, as PING is
-  bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
-  bool keeps_caching_choice = false;   // CLIENT CACHING stays in force after this command (or any subcommand of it)
-  bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
-  uint8_t harmless_words = kAllWords;  // number of first words that are no secrets (with the name); reports show these
-  FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  bool uses_all_databases = false;             // a user whose ACL rules limit the databases may not run it
+  bool selects_database = false;      // may change the selected database of the connection, as SELECT does
+  bool runs_when_subscribed = false;  // allowed while a RESP2 client has subscriptions, as PING is
+  bool reports_disk_trouble = false;  // refused with MISCONF, as writes are, while persistence fails
+  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force after this command (or any subcommand of it)
+  bool serves_moving_slots = false;   // in a cluster: runs during a slot migration, even if some keys have moved
+  uint8_t public_words = kAllWords;   // first words (with the name) that crash and TEST reports may show
+  FlagsHook flags_of = nullptr;       // flags of one request, for EXEC and scripts; null: always `flags`
+  bool uses_all_databases = false;    // a user whose ACL rules limit the databases may not run it
   DatabaseWordsHook database_words = nullptr;  // finds databases named in a request; null: uses the selected database
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null

@@ -278,13 +278,13 @@ RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   }
   own_names_ = std::make_unique<const CommandNames>(std::move(rows));
   names_ = own_names_.get();
-  renamed_.emplace(ToLower(command->full_name), command);
+  renamed_or_removed_.emplace(ToLower(command->full_name), command);
   return RenameResult::kDone;
 }
 
 const Command* CommandTable::FindRenamed(Bytes name) const {
-  const auto found = renamed_.find(ToLower(name));
-  return found == renamed_.end() ? nullptr : found->second;
+  const auto found = renamed_or_removed_.find(ToLower(name));
+  return found == renamed_or_removed_.end() ? nullptr : found->second;
 }
 
 void CommandTable::ResetStats() {

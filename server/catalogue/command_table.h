@@ -192,7 +192,7 @@ class CommandTable {  // the commands of one server, with statistics
   // COMMAND and the statistics keep the original name. Requires: no request is running. Invalidates spans that
   // Commands() has returned.
   RenameResult Rename(Bytes from, Bytes to);  // renames or removes a command (rename-command FROM TO)
-  bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
+  bool HasRenamedCommands() const { return !renamed_or_removed_.empty(); }  // whether rename-command was used
   // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
   const Command* FindRenamed(Bytes name) const;  // finds a renamed or removed command by its original name; or null
   // Finds the command of a request in the AOF or from the primary, by its original name. Also finds commands that
@@ -218,10 +218,10 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // finds "client|list", or null
 
   std::shared_ptr<const CommandSet> set_;
-  const CommandNames* names_;                                   // the names in use: those of set_, or own_names_
-  std::unique_ptr<const CommandNames> own_names_;               // names after renaming; null until a command is renamed
-  std::map<std::string, const Command*, std::less<>> renamed_;  // renamed or removed commands, by original name
-  std::vector<CommandStats> stats_;                             // statistics of each command, by Command::id
+  const CommandNames* names_;                      // the names in use: those of set_, or own_names_
+  std::unique_ptr<const CommandNames> own_names_;  // names after renaming; null until a command is renamed
+  std::map<std::string, const Command*, std::less<>> renamed_or_removed_;  // the commands, by original name; never null
+  std::vector<CommandStats> stats_;                                        // statistics of each command, by Command::id
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

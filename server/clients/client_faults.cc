@@ -21,8 +21,8 @@ void ClientFaults::ChangeFaultState(Session& session, Change&& change) {
   const int64_t before_ms = state.NextDueMs();
   change(state);
   const int64_t after_ms = state.NextDueMs();
-  if (before_ms != after_ms && before_ms != OutputGate::kNever) dues_.erase({before_ms, session.id});
-  if (after_ms != OutputGate::kNever) dues_.insert({after_ms, session.id});
+  if (before_ms != after_ms && before_ms != OutputGate::kNever) due_times_.erase({before_ms, session.id});
+  if (after_ms != OutputGate::kNever) due_times_.insert({after_ms, session.id});
   if (state.IsOver()) session.fault_state.reset();
 }
 
@@ -44,7 +44,7 @@ void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t rul
 
 void ClientFaults::CloseAfterOutput(Session& session) {
   session.close_after_reply = true;
-  ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.AddFinalBarrier(session.out.Size()); });
+  ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.EndOutputAfter(session.out.Size()); });
 }
 
 void ClientFaults::SetReplyFault(Session& session, ReplyFault fault) {
@@ -76,7 +76,7 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
   switch (fault.kind) {
     case Kind::kCut:
       session.close_after_reply = true;
-      return gate.AddFinalBarrier(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
+      return gate.EndOutputAfter(reply_start + std::min(bytes, static_cast<size_t>(fault.amount)));
     case Kind::kReplace:
       if (bytes == 0) return;  // CLIENT REPLY OFF: the request has no reply to replace
       session.out.RollBack(reply_start);
@@ -119,12 +119,13 @@ void ClientFaults::ReleaseAll() {
 }
 
 void ClientFaults::Forget(Session& session) {
-  if (session.fault_state != nullptr) dues_.erase({session.fault_state->NextDueMs(), session.id});
+  if (session.fault_state != nullptr) due_times_.erase({session.fault_state->NextDueMs(), session.id});
 }
 
 void ClientFaults::RunDue(int64_t now_ms) {
-  for (int left = kMaxEndedDelaysPerTurn; left > 0 && !dues_.empty() && dues_.begin()->at_ms <= now_ms; --left) {
-    Session& session = *parts_.clients.Find(dues_.begin()->client);
+  for (int left = kMaxEndedDelaysPerTurn; left > 0 && !due_times_.empty() && due_times_.begin()->at_ms <= now_ms;
+       --left) {
+    Session& session = *parts_.clients.Find(due_times_.begin()->client);
     ChangeFaultState(session, [&](ClientFaultState& state) {
       state.gate.Advance(now_ms, steps_);
       if (!state.is_request_delayed || state.delayed_until_ms > now_ms) return;
@@ -140,7 +141,7 @@ void ClientFaults::RunDue(int64_t now_ms) {
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;
-  for (const Due& due : dues_) clients.push_back(due.client);
+  for (const Due& due : due_times_) clients.push_back(due.client);
   for (const uint64_t client : clients) {
     Session& session = *parts_.clients.Find(client);
     ChangeFaultState(session, [&](ClientFaultState& state) { state.gate.Advance(now_ms); });
@@ -149,9 +150,9 @@ void ClientFaults::EndClockJump(int64_t now_ms) {
 }
 
 std::string ClientFaults::NextDueText() const {
-  const Session& session = *parts_.clients.Find(dues_.begin()->client);
+  const Session& session = *parts_.clients.Find(due_times_.begin()->client);
   const bool is_request =
-      session.fault_state->is_request_delayed && session.fault_state->delayed_until_ms == dues_.begin()->at_ms;
+      session.fault_state->is_request_delayed && session.fault_state->delayed_until_ms == due_times_.begin()->at_ms;
   return StrCat(is_request ? "a delayed request" : "a reply", " of client ", session.id, " goes on");
 }
 

@@ -44,10 +44,10 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // applied.
   void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
-  void Forget(Session& session);   // removes the session, which closes, from dues_
+  void Forget(Session& session);   // removes the session, which closes, from due_times_
 
   int64_t NextDueMs() const override {  // monotonic clock time when the next delay ends, or kNever
-    return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms;
+    return due_times_.empty() ? Timers::kNever : due_times_.begin()->at_ms;
   }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
@@ -63,14 +63,14 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   static constexpr int kMaxEndedDelaysPerTurn = 1000;  // maximum number of clients whose delays one RunDue ends
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // calls change(fault_state), updates dues_
+  void ChangeFaultState(Session& session, Change&& change);  // calls change(*fault_state), and updates due_times_
   template <class OpenGate, class IsMeant>
   void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // calls open_gate(gate); ends faults with is_meant(rule)
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // applies the fault to out[reply_start…]
 
   const Parts parts_;                                    // the objects that the constructor got
-  std::set<Due> dues_;                                   // when each client's next delay ends, the soonest first
+  std::set<Due> due_times_;                              // when each client's next delay ends, the soonest first
   OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock: no output trickles
 };
 

@@ -56,10 +56,10 @@ void ClientMemory::Remeasure(Session& session, size_t request_bytes) {
   MemoryPlace& place = session.memory_place;
   total_bytes_ += bytes - place.counted_bytes_;
   place.counted_bytes_ = bytes;
-  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : SizeClassIndexOf(bytes);
+  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoSizeClass : SizeClassIndexOf(bytes);
   if (size_class == place.size_class_) return;
   RemoveFromSizeClass(session);
-  if (size_class != MemoryPlace::kNoClass) AddToSizeClass(session, size_class);
+  if (size_class != MemoryPlace::kNoSizeClass) AddToSizeClass(session, size_class);
 }
 
 void ClientMemory::Forget(Session& session) {
@@ -77,12 +77,12 @@ void ClientMemory::AddToSizeClass(Session& session, int size_class) {
 
 void ClientMemory::RemoveFromSizeClass(Session& session) {
   MemoryPlace& place = session.memory_place;
-  if (place.size_class_ == MemoryPlace::kNoClass) return;
+  if (place.size_class_ == MemoryPlace::kNoSizeClass) return;
   std::vector<Session*>& row = classes_[static_cast<size_t>(place.size_class_)];
   row.back()->memory_place.place_ = place.place_;
   row[place.place_] = row.back();
   row.pop_back();
-  place.size_class_ = MemoryPlace::kNoClass;
+  place.size_class_ = MemoryPlace::kNoSizeClass;
 }
 
 Session* ClientMemory::FindLargeSession() {

@@ -225,11 +225,11 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
 class MemoryPlace {  // the class, index and size with which ClientMemory keeps a session
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;  // size_class_ of a session that is never closed, or not measured
+  static constexpr int16_t kNoSizeClass = -1;  // not measured yet, or never closed for maxmemory-clients
 
-  size_t counted_bytes_ = 0;       // the session's part of ClientMemory::total_bytes_
-  uint32_t place_ = 0;             // index of the session in ClientMemory::classes_[size_class_]
-  int16_t size_class_ = kNoClass;  // size class of the session: index in ClientMemory::classes_
+  size_t counted_bytes_ = 0;           // the session's part of ClientMemory::total_bytes_
+  uint32_t place_ = 0;                 // index of the session in ClientMemory::classes_[size_class_]
+  int16_t size_class_ = kNoSizeClass;  // size class of the session: index in ClientMemory::classes_
 };
 
 struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or replace it

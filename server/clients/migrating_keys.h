@@ -43,9 +43,9 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.
   void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks as changed
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
-  // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
-  // list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns and clears these ids
+  // Returns the ids of the clients whose requests wait until MIGRATE has sent a key, in order of arrival, and empties
+  // the list.
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // takes the waiting clients
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.

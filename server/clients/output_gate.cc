@@ -35,7 +35,7 @@ void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
       now_ms);
 }
 
-void OutputGate::AddFinalBarrier(size_t place) {
+void OutputGate::EndOutputAfter(size_t place) {
   barriers_.push_back({.kind = Kind::kEnd, .offset = sent_bytes_ + place});
 }
 

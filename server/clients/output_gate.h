@@ -32,9 +32,9 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     int64_t bytes_per_second;  // speed in bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` bytes, sends trickle.bytes slowly
-  // Ends the output after the next `place` unsent bytes: later output is never sent. HasReachedEnd returns true when
-  // the `place` bytes were sent; then the caller closes the connection.
-  void AddFinalBarrier(size_t place);  // output after `place` unsent bytes will never be sent
+  // Later output is never sent. HasReachedEnd returns true when the `place` bytes were sent; then the caller closes the
+  // connection.
+  void EndOutputAfter(size_t place);  // cuts the output after the next `place` unsent bytes
 
   void BeginPartialReply(size_t place);                        // holds back output after `place` unsent bytes
   bool HasPartialReply() const { return has_partial_reply_; }  // true: an incomplete reply is held
@@ -50,12 +50,12 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // clock time when Advance has an effect again, or kNever
   // Open opens the barriers of one fault rule, OpenAllBarriers the barriers of all rules. Two kinds of barriers stay
-  // closed: the end set by AddFinalBarrier, and the barrier before a partial reply.
+  // closed: the end set by EndOutputAfter, and the barrier before a partial reply.
   void Open(uint64_t rule_id, int64_t now_ms);  // opens the barriers of this fault rule
   void OpenAllBarriers(int64_t now_ms);         // opens the barriers of all fault rules
 
   bool IsOpen() const { return barriers_.empty(); }  // true: nothing is held back
-  bool HasReachedEnd() const;                        // true: all output before AddFinalBarrier's place was sent
+  bool HasReachedEnd() const;                        // true: all output before EndOutputAfter's place was sent
   size_t HeldBytes() const { return barriers_.size() * sizeof(Barrier); }  // memory in bytes
 
  private:

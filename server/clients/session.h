@@ -125,7 +125,7 @@ struct Session {  // the server's state of one client
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
-  // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
+  // Returns true if all output was sent, or if the rest must never be sent (OutputGate::EndOutputAfter).
   bool HasSentAll() const {  // true: no output is left that may be sent
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }

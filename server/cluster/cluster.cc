@@ -429,14 +429,14 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 // primary was promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it
 // takes over the slots. It waits until the primary has said so for cluster-node-timeout, because a packet from before
 // the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over only if it was
-// linked to the primary (CanTakeOverWithoutElection).
+// linked to the primary (HasDataToReplacePrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
   if (now_ms - primary_follows_me_since_ms_ < core_.TimeoutMs()) return;
   if (core_.host.IsInLongTask()) return;
   primary_follows_me_since_ms_ = 0;
-  if (!election_.CanTakeOverWithoutElection()) {
+  if (!election_.HasDataToReplacePrimary()) {
     return core_.log.Warning(
         "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
         "replica_data in INFO replication), was not linked to it lately, or another replica has more.");

@@ -130,7 +130,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary says that it is a replica of this node. If the primary says so
-  // for cluster-node-timeout, takes over its slots, if CanTakeOverWithoutElection.
+  // for cluster-node-timeout, takes over its slots, if HasDataToReplacePrimary.
   void HandlePrimaryFollowingMe();  // after cluster-node-timeout: takes over the primary's slots
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens

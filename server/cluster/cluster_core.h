@@ -63,8 +63,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   virtual bool HasKeysInSlot(int slot) const = 0;  // whether any database has a key of this slot
   virtual bool HasKeys() const = 0;                // whether any database has a key
-  // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
-  // node owns or imports the slot in `view` at that time.
+  // Deletes the keys of the slot now, or after a load or slow script that runs now. Does nothing if by then, as `view`
+  // says, this node owns or imports the slot.
   virtual void DeleteKeysInSlot(int slot,  // deletes the slot's keys, unless the slot is owned or imported here
                                 const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;  // deletes all keys, and begins a new replication history

@@ -43,7 +43,7 @@ bool Election::IsDataTooOld() const {
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
 }
 
-bool Election::CanTakeOverWithoutElection() const {
+bool Election::HasDataToReplacePrimary() const {
   return parts_.core.host.HasWholeData() && parts_.core.host.DataAgeMs() && !IsDataTooOld() && Rank() == 0;
 }
 
@@ -76,7 +76,7 @@ void Election::Continue() {
 // is too old. This can happen if the request came late.
 void Election::DropRequestOfPrimaryIfUnfit() {
   if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
-  if (parts_.core.view.me().primary != nullptr && CanTakeOverWithoutElection()) return;
+  if (parts_.core.view.me().primary != nullptr && HasDataToReplacePrimary()) return;
   parts_.core.log.Warning(
       "Not replacing my master at its request, because another replica has more data, or mine is too old.");
   parts_.manual_failover.Reset();

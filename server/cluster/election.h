@@ -37,10 +37,11 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Promotes this replica now, without an election, and takes its primary's slots. Does nothing on a primary. Logs a
   // warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Returns true if this replica can replace its primary without an election. Its data must be complete and not too old
+  // Must be true if the primary requests a failover (SHUTDOWN FAILOVER), or says that it is a replica of this node,
+  // which then takes over without an election. The data must be complete and not too old
   // (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No other
   // replica may have reported a larger offset.
-  bool CanTakeOverWithoutElection() const;    // true: this replica can replace its primary without an election
+  bool HasDataToReplacePrimary() const;       // true: the data is complete and recent, and no replica has more
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes, if nothing forbids it

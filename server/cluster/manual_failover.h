@@ -57,7 +57,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
 
  private:
   void PauseFor(ClusterNode& replica);  // on the primary: pauses writes, and tells the replica the offset
-  bool IsPrimaryGone() const;           // for kIfPrimaryIsGone: a connection to the primary was refused, or has ended
+  bool IsPrimaryGone() const;           // for SHUTDOWN FAILOVER: the link to the primary has ended, or cannot be opened
 
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way

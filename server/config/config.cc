@@ -65,9 +65,9 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns of CONFIG GET can match `name`, which is the directive's own name or its alias (its old
-// name). Without the directive `emulate`, patterns do not match the new name of a directive that Redis 7.2 knows only
-// by its old name.
+// Returns whether CONFIG GET with a pattern may list the directive under `name`, its own name or its alias (its old
+// name). A directive that was renamed after Redis 7.2 is listed only under its old name, unless `emulate` names a
+// version that knows the new name. CONFIG GET with an exact name accepts both names.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
@@ -187,8 +187,8 @@ void Config::SetDefaultSavePoints() {
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// Returns whether `dir`, `dbfilename` or `appendonly` was set. If not, a test run starts empty and ignores files of
-// other programs in its folder.
+// Returns whether `dir`, `dbfilename` or `appendonly` was set. If none was, a test run (--test) loads no files, because
+// a dump.rdb in its folder probably belongs to another server.
 bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });

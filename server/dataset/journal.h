@@ -132,23 +132,23 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
-  // Propagates one more command, in addition to those of Replace. Replicas get this command after the other commands of
-  // the Unit and outside their MULTI, so a replica that does not know the command still executes the others. When a
-  // replica runs this command, later commands of the Unit may already have changed or deleted the key. Requires: not
-  // called before.
+  // Adds a command to those of Replace, which are propagated instead of the running command. Replicas get this command
+  // after the other commands of the Unit and outside their MULTI, so a replica that does not know the command still
+  // executes the others. When a replica runs this command, later commands of the Unit may already have changed or
+  // deleted the key. Requires: not called before.
   template <class... Words>
   void AddAlone(const Words&... words) {  // propagates one more command, which old replicas may not know
     if (!is_recording_) return;
     alone_index_ = Count();
     Replace(words...);
   }
-  // Suppresses the propagation of the running command. Only commands that the other overloads of Replace add, before or
-  // after this call, are propagated. For EXEC and scripts, whose inner commands are propagated separately.
-  void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
-  bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
-  bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Count returns the number of commands that are propagated instead of the running one: those that Replace and
-  // AddAlone have added. operator[] returns one of them as a RESP request (protocol/request_text.h).
+  // Commands that Replace and AddAlone add, before or after this call, are still propagated. For EXEC and scripts,
+  // whose inner commands are propagated separately.
+  void SuppressCommandItself() { is_replaced_ = true; }  // does not propagate the running command
+  bool IsRecording() const { return is_recording_; }     // false: nothing is propagated, so Replace does nothing
+  bool IsReplaced() const { return is_replaced_; }       // true: the command itself is not propagated
+  // Count returns how many commands Replace and AddAlone have added. If there are any, they are propagated instead of
+  // the running command. operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added
   bool IsAlone(size_t index) const { return index == alone_index_; }  // true: AddAlone has added this command
   Bytes operator[](size_t index) const {

@@ -28,27 +28,27 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLrm;
   }
   uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits of a new key
-    return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
+    return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : LruClock(now_ms);
   }
   uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // new LRU or LFU bits of a key that is used now
     if (IsLrm()) return old_bits;                                   // only modifications count
-    return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : Seconds(now_ms);
+    return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : LruClock(now_ms);
   }
 
   // BitsForIdleTime returns the bits for a key with this idle time (requires !IsLfu()). BitsForFrequency returns the
   // bits for this frequency (requires IsLfu()).
   static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // LRU bits of a key idle for this time
-    return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
+    return (LruClock(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
   static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) {  // LFU bits of a key with this counter
     return Pack(now_ms, counter);
   }
 
   static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // seconds since the last use; requires !IsLfu()
-    return (Seconds(now_ms) - bits) & kMask;
+    return (LruClock(now_ms) - bits) & kMask;
   }
   static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // minutes since the last use, modulo 2^16 (LFU)
-    return (Minutes(now_ms) - (bits >> 8)) & 0xffff;
+    return (LfuClock(now_ms) - (bits >> 8)) & 0xffff;
   }
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due
 
@@ -56,9 +56,9 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static constexpr uint32_t kMask = 0xffffff;        // selects the lower 24 bits
   static constexpr uint32_t kInitialLfuCounter = 5;  // Redis: LFU_INIT_VAL; a new key is not evicted immediately
 
-  static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // the LRU clock
-  static uint32_t Minutes(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // the LFU clock
-  static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }  // the LFU bits
+  static uint32_t LruClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // in seconds
+  static uint32_t LfuClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // in minutes
+  static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (LfuClock(now_ms) << 8) | counter; }  // the LFU bits
   uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 
   const Settings& settings_;  // values of the directives

@@ -157,10 +157,10 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void DropRecordedCommands() {  // discards the commands to propagate, because the server stops
     data_.propagated_commands.Truncate(first_own_command_);
   }
-  // Purges the expired keys that reads found (under kPurge), and passes the recorded commands to the journals. With
-  // kTogether the commands form one group, which is replayed all or not at all. With kApart each command is passed
-  // separately. Afterwards the Unit may be used again, but ChangeCount is not reset.
-  void Close(Grouping grouping = Grouping::kTogether) {  // purges expired keys, and passes commands to the journals
+  // Removes the expired keys that reads found (only with ExpiryRule::kPurge), and passes the recorded commands to the
+  // journals (append-only file, replication). kTogether: as one group, which is replayed completely or not at all.
+  // kApart: each command as a group of its own. The Unit may be used again, but ChangeCount is not reset.
+  void Close(Grouping grouping = Grouping::kTogether) {  // ends the execution: passes its commands to the journals
     if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }
 

@@ -257,8 +257,8 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   session.out.SetLimit(parts_.limits.MaxHeldOutputBytes(session));
 }
 
-// Closes the client if its reply has exceeded client-output-buffer-limit. Requires: a reply that CLIENT REPLY turns off
-// was removed before, because such a reply may have any size.
+// Closes the client if its reply has exceeded client-output-buffer-limit. Requires: if CLIENT REPLY suppresses the
+// reply, ApplyReplyMode has removed it. A suppressed reply must not close the client, whatever its size.
 [[gnu::always_inline]] inline void Executor::CloseIfReplyOverflowed(Session& session) {
   if (session.out.HasOverflowed()) [[unlikely]]
     parts_.limits.EnforceOutputLimit(session, current_execution_.NowMs());

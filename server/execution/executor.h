@@ -113,9 +113,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                       const Command& command, std::span<const Bytes> arguments);
   // Tells the observers that a command of the running transaction or script was refused. The caller writes the error
   // reply. `command` is null if there is no such command.
-  void ReportNestedRefusal(Session& session,
-                           const Command* command,  // tells observers of a refusal in EXEC or a script
-                           std::span<const Bytes> arguments, Bytes error);
+  void TellObserversOfNestedRefusal(Session& session,  // tells observers of a refusal in EXEC or a script
+                                    const Command* command, std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. A fault of kind kError or kReply replaces the
   // command's reply: returns true, and the command must not run. Any other fault is kept for the whole reply of EXEC:
   // returns false.

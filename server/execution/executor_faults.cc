@@ -105,7 +105,7 @@ bool Executor::ApplyFaultInTransaction(Session& session, const Command& command,
   }
   const size_t reply_start = session.out.Size();
   if (fault->kind == Kind::kError) {
-    ReportNestedRefusal(session, &command, arguments, fault->text);
+    TellObserversOfNestedRefusal(session, &command, arguments, fault->text);
     Reply(session.out, session.resp).Error(fault->text);
   } else {
     session.out.Append(fault->text);

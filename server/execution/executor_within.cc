@@ -60,8 +60,8 @@ Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, co
   return Failure(error.substr(0, error.find('\r')));
 }
 
-void Executor::ReportNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments,
-                                   Bytes error) {
+void Executor::TellObserversOfNestedRefusal(Session& session, const Command* command, std::span<const Bytes> arguments,
+                                            Bytes error) {
   Tell(RefusedCall{session, command, arguments, error, current_execution_.nesting + 1});
 }
 

@@ -41,9 +41,9 @@ class ServerPhase;
 struct Services;
 class Users;
 
-// Returns the command's flags. The flags of some commands depend on the request: EXEC and scripts have flags of the
-// commands that they run. Their hook `flags_of` computes them.
-inline uint32_t FlagsOfRequest(const Services& services, const Session& session,  // flags; EXEC: of what it will run
+// Returns the flags of the command, or of this request if the command has the hook `flags_of`: EXEC also has the flags
+// of the queued commands, and EVAL, EVALSHA and FCALL those that the script or function declares.
+inline uint32_t FlagsOfRequest(const Services& services, const Session& session,  // CommandFlag bits of a request
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);

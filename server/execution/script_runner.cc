@@ -153,7 +153,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
-  call.effect.Replace();  // the script's changes are propagated command by command
+  call.effect.SuppressCommandItself();  // the script's changes are propagated command by command
   bool may_change_session = parts_.env.debug.any_command_in_scripts;
   Begin(call, &request, request.kind, request.invocation.name);
   if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
@@ -199,7 +199,7 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   try {
     CheckCommand(command, arguments);
   } catch (const Refusal& refusal) {
-    parts_.executor.ReportNestedRefusal(*session_, command, arguments, refusal.text);
+    parts_.executor.TellObserversOfNestedRefusal(*session_, command, arguments, refusal.text);
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
     return ReplyBytes();
   }

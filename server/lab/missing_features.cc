@@ -87,14 +87,14 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
 // arguments at the beginning, because they may have any text.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
-  const size_t harmless = call.command.Spec().harmless_words;
+  const size_t public_words = call.command.Spec().public_words;
   const size_t begin = (call.command.parent == nullptr ? 1 : 2) + PlainArguments(syntax);
-  for (size_t i = begin; i < std::min(call.words.size(), harmless); ++i) {
+  for (size_t i = begin; i < std::min(call.words.size(), public_words); ++i) {
     if (!LooksLikeOption(call.words[i]) || HasToken(syntax, call.words[i])) continue;
     std::string name = FeatureName(call.command.full_name);
     std::ranges::replace(name, '|', ' ');
     return Note(FeatureKind::kOption, name + " " + FeatureName(call.words[i]),
-                {ClientOf(call.session), call.words, harmless});
+                {ClientOf(call.session), call.words, public_words});
   }
 }
 

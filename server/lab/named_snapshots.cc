@@ -134,7 +134,7 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
   const Programs& programs = snapshot.setup.programs;
   auto libraries =
-      LoadFunctions(programs.functions, FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kClient);
+      CompileFunctions(programs.functions, FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kClient);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
   data_.Restore(*snapshot.data, unit);
@@ -157,13 +157,13 @@ void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* runni
 void NamedSnapshots::UndoPrograms(const Programs& programs, Unit& unit) {
   parts_.scripts.KeepOnly(programs.scripts);
   ReplaceFunctions(
-      LoadFunctions(programs.functions, FunctionLibraries::TimeLimit::kEach, FunctionLibraries::Origin::kAccepted),
+      CompileFunctions(programs.functions, FunctionLibraries::TimeLimit::kEach, FunctionLibraries::Origin::kAccepted),
       unit);
 }
 
-std::optional<FunctionLibraries::Contents> NamedSnapshots::LoadFunctions(const Texts& codes,
-                                                                         FunctionLibraries::TimeLimit limit,
-                                                                         FunctionLibraries::Origin origin) const {
+std::optional<FunctionLibraries::Contents> NamedSnapshots::CompileFunctions(const Texts& codes,
+                                                                            FunctionLibraries::TimeLimit limit,
+                                                                            FunctionLibraries::Origin origin) const {
   if (codes == Functions()) return std::nullopt;
   FunctionLibraries libraries = parts_.functions.MakeEmpty();
   if (codes.empty()) return libraries.Take();

@@ -113,9 +113,10 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  // Loads the libraries, but does not install them: see ReplaceFunctions. Returns nullopt if the present libraries have
-  // these source texts. Throws a Refusal if a library cannot be loaded.
-  std::optional<FunctionLibraries::Contents> LoadFunctions(  // nullopt: the current libraries have these source texts
+  // Compiles the function libraries with the source texts `codes`, but does not install them: ReplaceFunctions does.
+  // Restore calls CompileFunctions first, because it throws a Refusal if a library does not compile, and then nothing
+  // must have changed.
+  std::optional<FunctionLibraries::Contents> CompileFunctions(  // nullopt: the current libraries have these texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;

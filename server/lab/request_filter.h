@@ -17,13 +17,12 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
  public:
   explicit TextPattern(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
   bool Matches(Bytes text) const {  // whether the whole text matches the pattern
-    return text.starts_with(beginning_) && (is_plain_ ? EndsAfterBeginning(text) : Fits(text));
+    return text.starts_with(beginning_) && (is_plain_ ? EqualsBeginning(text) : Fits(text));
   }
   Bytes Beginning() const { return beginning_; }  // text with which each matching text begins; may be empty
 
  private:
-  // Returns whether the text equals beginning_. Requires: the text starts with beginning_.
-  bool EndsAfterBeginning(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows beginning_
+  bool EqualsBeginning(Bytes text) const { return text.size() == beginning_.size(); }  // requires: starts with it
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // the pattern up to its first special character; empty if case is ignored

@@ -12,10 +12,10 @@ namespace {
 
 // Returns how many leading arguments of a command cannot be secrets. For a command with subcommands, returns the
 // smallest number of any of them.
-size_t HarmlessWordsOf(const Command& command) {
-  size_t least = command.Spec().harmless_words;
+size_t PublicWordsOf(const Command& command) {
+  size_t least = command.Spec().public_words;
   for (const Command& subcommand : command.subcommands) {
-    least = std::min<size_t>(least, subcommand.Spec().harmless_words);
+    least = std::min<size_t>(least, subcommand.Spec().public_words);
   }
   return least;
 }
@@ -24,8 +24,8 @@ size_t HarmlessWordsOf(const Command& command) {
 
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words) {
   const Command* const named = command != nullptr || words.empty() ? command : commands.Find(words[0]);
-  const size_t harmless = named == nullptr ? CommandSpec::kAllWords : HarmlessWordsOf(*named);
-  return harmless == CommandSpec::kAllWords ? SIZE_MAX : harmless;
+  const size_t public_words = named == nullptr ? CommandSpec::kAllWords : PublicWordsOf(*named);
+  return public_words == CommandSpec::kAllWords ? SIZE_MAX : public_words;
 }
 
 std::string ConditionText(std::span<const Bytes> words) {

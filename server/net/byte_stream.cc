@@ -54,7 +54,7 @@ Transfer ByteStream::Send(Bytes bytes) {
   return sent;
 }
 
-Transfer ByteStream::Send(const ReplyBuffer& output, Portion portion) {
+Transfer ByteStream::Send(const ReplyBuffer& output, SendLimits limits) {
   const Transfer sent = SendUntapped(output, portion);
   if (tap_ != nullptr) TellSent(output, sent);
   return sent;
@@ -96,11 +96,11 @@ Transfer ByteStream::SendUntapped(Bytes bytes) {
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-Transfer ByteStream::SendUntapped(const ReplyBuffer& output, Portion portion) {
-  // TLS may send `allowed` bytes, more than `wanted`: OpenSSL itself limits the size of one call, and after kLater its
-  // next call must not offer fewer bytes than this one.
-  if (tls_ != nullptr) return tls_->Send(output, portion.allowed);
-  size_t most = std::min(portion.wanted, portion.allowed);
+Transfer ByteStream::SendUntapped(const ReplyBuffer& output, SendLimits limits) {
+  // TLS may send `allowed` bytes, more than `preferred`: OpenSSL itself limits the size of one call, and after kLater
+  // its next call must not offer fewer bytes than this one.
+  if (tls_ != nullptr) return tls_->Send(output, limits.allowed);
+  size_t most = std::min(limits.preferred, limits.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });

@@ -46,14 +46,14 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
 
   // Reads bytes that have arrived, without waiting. For a plain stream, this costs one system call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, at most what `target` has room for
-  struct Portion {                           // how many bytes a call of Send may send
-    size_t wanted;   // a plain stream sends at most this number of bytes; TLS ignores this limit
-    size_t allowed;  // no stream sends more than this number of bytes
+  struct SendLimits {                        // how many bytes a call of Send may send
+    size_t preferred;  // bytes to send now; TLS may send more, as its next call must not offer fewer
+    size_t allowed;    // bytes after this number must not be sent yet
   };
   // Sends bytes, which the caller must then remove from the output. After kLater, the next call must begin with the
   // same bytes, and allow at least as many.
-  Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
-  Transfer Send(Bytes bytes);                                 // sends bytes from the front, perhaps not all of them
+  Transfer Send(const ReplyBuffer& output, SendLimits limits);  // sends bytes from the front of `output`, removes none
+  Transfer Send(Bytes bytes);                                   // sends bytes from the front, perhaps not all of them
   // Returns true if the caller must call Receive without waiting for an event. TLS may already have read bytes for
   // which the socket reports no event any more.
   bool HasBufferedInput() const {  // true: Receive has bytes, the end or an error, even if the socket has none (TLS)
@@ -79,13 +79,13 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsInHandshake() const;       // InHandshake of an encrypted stream
   bool TlsHasBufferedInput() const;  // HasBufferedInput of an encrypted stream
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;  // EventsToAwait of an encrypted stream
-  SocketPoller::Interest TlsPossibleTransfers(
-      SocketPoller::Interest ready) const;           // PossibleTransfers of an encrypted stream
+  SocketPoller::Interest TlsPossibleTransfers(  // PossibleTransfers of an encrypted stream
+      SocketPoller::Interest ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendUntapped(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
-  Transfer SendUntapped(const ReplyBuffer& output, Portion portion);  // does Send, without a copy to tap_
-  void TellReceived(Bytes bytes, Transfer received);                  // gives received bytes to tap_, if it is set
+  Transfer SendUntapped(const ReplyBuffer& output, SendLimits limits);  // does Send, without a copy to tap_
+  void TellReceived(Bytes bytes, Transfer received);                    // gives received bytes to tap_, if it is set
   void TellEnd(Transfer transfer);  // tells tap_, if it is set, that the peer ended or the connection failed
   void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
 

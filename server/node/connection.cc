@@ -239,7 +239,7 @@ void Connection::Flush(size_t most_bytes) {
 }
 
 bool Connection::WriteSome(size_t most_bytes) {
-  const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->SendableBytes()});
+  const Transfer sent = stream_.Send(session_->out, {.preferred = most_bytes, .allowed = session_->SendableBytes()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());

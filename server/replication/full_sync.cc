@@ -204,7 +204,7 @@ bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, C
   RdbSaveOptions options = parts_.contents.Options();
   if (contents.is_for_redis_70) options.dialect = RdbDialect::k70;
   const auto saved =
-      WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.ProgressCallback(&reporter));
+      WriteRdb(file, parts_.contents.ContentFor(purpose), options, parts_.contents.ProgressCallback(&reporter));
   return saved && file.Write(mark).error == kNoError;
 }
 

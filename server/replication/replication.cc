@@ -231,8 +231,8 @@ void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();
   stream_.End();
-  // The next write must get a larger offset than a former replica may have, because elections prefer the larger offset.
-  // Such a replica may have stopped at the present offset.
+  // A former replica may have stopped at exactly this offset, and elections prefer the larger offset. So if another
+  // server may have the ended history (is_shared), the new one begins one higher.
   const int64_t next = history.offset + (history.is_shared ? 1 : 0);
   history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), next);
   history.is_shared = false;

@@ -66,7 +66,7 @@ PeerSentinel* HelloProtocol::FindOrAddSender(Primary& primary, const Hello& hell
   const auto known = primary.sentinels.find(hello.id);
   if (known != primary.sentinels.end() && known->second->address.IsAt(hello.ip, hello.port)) return known->second.get();
   const bool has_moved = ForgetFormerSentinel(primary, hello);
-  if (!has_moved && !list_.RemoveDownSentinelIfFull(primary)) return nullptr;
+  if (!has_moved && !list_.MakeRoomForSentinel(primary)) return nullptr;
   const auto added = list_.AddSentinel(primary, hello.id, hello.ip, hello.port, SentinelCore::Accept::kReported);
   if (!added.ok()) return nullptr;
   PeerSentinel& sentinel = *added.value();

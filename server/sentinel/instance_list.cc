@@ -49,7 +49,7 @@ InstanceList::Added<WatchedReplica> InstanceList::AddReportedReplica(Primary& pr
   if (!address.ok()) return Failure(InstanceError(address.error()));
   // Makes room for a new replica, but not during a failover, because each replica takes part in it.
   const bool has_room = primary.replicas.size() < kMaxReplicas ||
-                        (!primary.is_failing_over && RemoveLongestDownIfFull(primary.replicas, kMaxReplicas));
+                        (!primary.is_failing_over && MakeRoomForInstance(primary.replicas, kMaxReplicas));
   if (!has_room) return Failure(InstanceError::kTooMany);
   return AddReplicaAt(primary, std::move(address).value());
 }
@@ -67,7 +67,7 @@ InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, co
 }
 
 template <class Instances>
-bool InstanceList::RemoveLongestDownIfFull(Instances& instances, size_t max_count) const {
+bool InstanceList::MakeRoomForInstance(Instances& instances, size_t max_count) const {
   if (instances.size() < max_count) return true;
   auto longest_down = instances.end();
   for (auto at = instances.begin(); at != instances.end(); ++at) {
@@ -81,8 +81,8 @@ bool InstanceList::RemoveLongestDownIfFull(Instances& instances, size_t max_coun
   return true;
 }
 
-bool InstanceList::RemoveDownSentinelIfFull(Primary& primary) {
-  return RemoveLongestDownIfFull(primary.sentinels, kMaxPeerSentinels);
+bool InstanceList::MakeRoomForSentinel(Primary& primary) {
+  return MakeRoomForInstance(primary.sentinels, kMaxPeerSentinels);
 }
 
 // Lets `sentinel` use the link that this Sentinel already has to the same Sentinel for another primary. Two Sentinels

@@ -26,7 +26,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                                   const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // if full, removes the Sentinel down longest; false: still full
+  bool MakeRoomForSentinel(Primary& primary);  // if full, removes the Sentinel down longest; false: none is down
 
   // Cost of the three Find functions: O(n); FindReplicaAt takes O(log n) if the replica has this address as its name.
   Primary* FindPrimaryAt(const std::string& host,  // the primary with this address; null: none
@@ -58,8 +58,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if already known
   void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel, if any
   template <class Instances>
-  bool RemoveLongestDownIfFull(Instances& instances,  // if full, removes the instance down longest; false: still full
-                               size_t max_count) const;
+  bool MakeRoomForInstance(Instances& instances,  // if full, removes the one down longest; false: none is down
+                           size_t max_count) const;
 
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts

@@ -17,7 +17,7 @@ constexpr int kCannotForkCode = 99;
 
 }  // namespace
 
-// Queues a program. If more than kMaxJobs are queued then, drops the oldest one that does not run now.
+// Queues a program. If more than kMaxJobs are queued afterwards, drops the oldest one that does not run now.
 void ScriptQueue::Add(std::vector<std::string> words) {
   jobs_.push_back({.words = std::move(words)});
   if (jobs_.size() <= kMaxJobs) return;

@@ -318,7 +318,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
   if (error == kNoError && settings.aof_use_rdb_preamble) {
     RdbSaveOptions options = parts_.contents.Options();
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
-    const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kAofBase), options, told);
+    const auto saved = WriteRdb(*file.value(), parts_.contents.ContentFor(RdbPurpose::kAofBase), options, told);
     if (!saved) error = saved.error();
   } else if (error == kNoError) {
     AofBaseOptions options;
@@ -327,8 +327,8 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.env.clock.WallMs() / 1000;
     const std::string prologue = HideSlotsRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
-    const RdbContent source = parts_.contents.Source(RdbPurpose::kAofBase);
-    const auto saved = WriteAofBaseAsCommands(*file.value(), source.keyspace, source.libraries, options, told);
+    const RdbContent content = parts_.contents.ContentFor(RdbPurpose::kAofBase);
+    const auto saved = WriteAofBaseAsCommands(*file.value(), content.keyspace, content.libraries, options, told);
     if (!saved) error = saved.error();
   }
   if (error == kNoError) error = file.value()->Sync();

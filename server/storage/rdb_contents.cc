@@ -27,28 +27,28 @@ RdbUsage UsageFor(const Settings& settings, const KeyUsage& access) {
 
 }  // namespace
 
-RdbContent RdbContents::Source(RdbPurpose purpose) const {
-  RdbContent source{parts_.keyspace, {}, {}};
-  if (purpose == RdbPurpose::kFunctions) source.keys = RdbContent::Keys::kNone;
-  for (const auto& [name, library] : parts_.function_libraries.All()) source.libraries.push_back(library->code);
-  source.aux = {{"redis-ver", std::string(kRedisVersion)},
-                {"redis-bits", "64"},
-                {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
-                {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
+RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
+  RdbContent content{parts_.keyspace, {}, {}};
+  if (purpose == RdbPurpose::kFunctions) content.keys = RdbContent::Keys::kNone;
+  for (const auto& [name, library] : parts_.function_libraries.All()) content.libraries.push_back(library->code);
+  content.aux = {{"redis-ver", std::string(kRedisVersion)},
+                 {"redis-bits", "64"},
+                 {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
+                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
   // The offset is stored if replicas may share the history, or did so earlier (the offset is not 0): after a restart,
   // this server must not have a smaller offset than such a replica, because elections prefer the larger one. The base
   // of an append-only file also needs it if this server once began its history above a file (least_offset).
   const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
   const int64_t offset = std::max(parts_.history.offset, least);
   if ((parts_.history.is_shared || offset != 0) && parts_.history.IsKnown()) {
-    source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
-    source.aux.emplace_back("repl-id", parts_.history.id);
-    source.aux.emplace_back("repl-offset", std::to_string(offset));
+    content.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
+    content.aux.emplace_back("repl-id", parts_.history.id);
+    content.aux.emplace_back("repl-offset", std::to_string(offset));
   }
   if (!parts_.keyspace.hidden().IsEmpty())
-    source.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
-  source.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
-  return source;
+    content.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
+  content.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
+  return content;
 }
 
 bool RdbContents::IsWorthSaving() const { return parts_.history.data != History::Data::kNone; }

@@ -32,8 +32,8 @@ class RdbContents {  // decides what an RDB file contains, and in which format
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and fields to save
-  RdbSaveOptions Options() const;               // format, checksum and fsync, by the directives
+  RdbContent ContentFor(RdbPurpose purpose) const;  // which keys, libraries and aux fields to save
+  RdbSaveOptions Options() const;                   // format, checksum and fsync, by the directives
   // Returns whether the data may replace the dump file. Returns false on a replica that does not have its primary's
   // data: its data may be empty, or only what clients wrote to a writable replica. Such data is saved only if an
   // operator's command asks for it.

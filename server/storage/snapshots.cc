@@ -137,8 +137,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
                              parts_.env.settings.folder->Path() + ") for saving: " + IoErrorText(file.error()));
       return false;
     }
-    const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kSnapshot), parts_.contents.Options(),
-                                parts_.contents.ProgressCallback(reporter));
+    const auto saved = WriteRdb(*file.value(), parts_.contents.ContentFor(RdbPurpose::kSnapshot),
+                                parts_.contents.Options(), parts_.contents.ProgressCallback(reporter));
     error = saved ? file.value()->Sync() : saved.error();
   }
   if (error == kNoError) return true;

@@ -7,9 +7,8 @@
 
 namespace respite {
 
-// Writes ten patterns over the words, and reads each back. Returns the sum over all patterns of the words that did not
-// keep their value. Cost: ten passes over the words.
-// Overwrites the words with several patterns. A word counts once for each pattern that it does not keep.
+// Writes ten patterns over the words, one after the other, and reads each back. Returns how many words did not keep
+// their value; a word counts once for each pattern that it does not keep. Cost: ten passes over the words.
 uint64_t CountFailedPatterns(std::span<volatile uint64_t> words);  // tests memory words; 0: all are good
 
 // Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 0 if all words were

@@ -89,7 +89,7 @@ class RdbDisk : public testing::Test {
  protected:
   Result<RdbSaveResult, IoError> Save(const RdbSaveOptions& options = {}) {
     auto file = files_.Open("dump.rdb", FileSystem::Mode::kCreate);
-    return WriteRdb(*file.value(), SourceOf(keyspace_), options, nullptr);
+    return WriteRdb(*file.value(), RdbContentOf(keyspace_), options, nullptr);
   }
 
   const Keyspace keyspace_ = NoisyKeyspace();
@@ -133,13 +133,13 @@ TEST_F(RdbDisk, IsSyncedWhileWritten) {
   for (int i = 0; i < 70; ++i)
     AddString(keyspace[0], std::to_string(i), StringContent::Text(std::string(1 << 20, 'x')));
   auto file = files_.Open("dump.rdb", FileSystem::Mode::kCreate);
-  ASSERT_TRUE(WriteRdb(*file.value(), SourceOf(keyspace), {.compression = RdbCompression::kOff}, nullptr).ok());
+  ASSERT_TRUE(WriteRdb(*file.value(), RdbContentOf(keyspace), {.compression = RdbCompression::kOff}, nullptr).ok());
   EXPECT_EQ(files_.Count(Operation::kSync), 2u);
   files_.FailAt(Operation::kSync, 2, EIO);
-  const auto failed = WriteRdb(*file.value(), SourceOf(keyspace), {.compression = RdbCompression::kOff}, nullptr);
+  const auto failed = WriteRdb(*file.value(), RdbContentOf(keyspace), {.compression = RdbCompression::kOff}, nullptr);
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error(), EIO);
-  ASSERT_TRUE(WriteRdb(*file.value(), SourceOf(keyspace),
+  ASSERT_TRUE(WriteRdb(*file.value(), RdbContentOf(keyspace),
                        {.compression = RdbCompression::kOff, .sync = RdbSaveOptions::Sync::kAtEnd}, nullptr)
                   .ok());
   EXPECT_EQ(files_.Count(Operation::kSync), 4u);

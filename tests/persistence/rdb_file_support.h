@@ -157,14 +157,14 @@ inline std::string DigestText(const Keyspace& keyspace) { return DigestOf(keyspa
 // ---------------------------------------------------------------------------------------------------------------------
 // Files
 
-inline RdbContent SourceOf(const Keyspace& keyspace) {
+inline RdbContent RdbContentOf(const Keyspace& keyspace) {
   return {keyspace, {"#!lua name=one\nreturn 1", "#!lua name=two"}, {{"redis-ver", "7.2.6"}, {"redis-bits", "64"}}};
 }
 
 inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& options = {}) {
   FaultyFiles files;
   auto file = files.Open("dump.rdb", FileSystem::Mode::kCreate);
-  const auto saved = WriteRdb(*file.value(), SourceOf(keyspace), options, nullptr);
+  const auto saved = WriteRdb(*file.value(), RdbContentOf(keyspace), options, nullptr);
   EXPECT_TRUE(saved.ok());
   EXPECT_EQ(saved.value().bytes, files.Content("dump.rdb").size());
   return files.Content("dump.rdb");

@@ -160,7 +160,7 @@ TEST(RdbFile, ReportsItsProgress) {
   FaultyFiles files;
   auto file = files.Open("a", FileSystem::Mode::kCreate);
   std::vector<uint64_t> told;
-  ASSERT_TRUE(WriteRdb(*file.value(), SourceOf(keyspace), {.keys_per_report = 10}, [&](uint64_t keys) {
+  ASSERT_TRUE(WriteRdb(*file.value(), RdbContentOf(keyspace), {.keys_per_report = 10}, [&](uint64_t keys) {
                 told.push_back(keys);
               }).ok());
   EXPECT_THAT(told, ElementsAre(10, 20));
@@ -185,7 +185,7 @@ TEST(RdbFile, TheHeadIsWrittenBeforeTheFirstKey) {
   FaultyFiles files;
   auto file = files.Open("a", FileSystem::Mode::kCreate);
   std::string at_first_key;
-  ASSERT_TRUE(WriteRdb(*file.value(), SourceOf(keyspace), {.keys_per_report = 1}, [&](uint64_t keys) {
+  ASSERT_TRUE(WriteRdb(*file.value(), RdbContentOf(keyspace), {.keys_per_report = 1}, [&](uint64_t keys) {
                 if (keys == 1) at_first_key = files.Content("a");
               }).ok());
   EXPECT_TRUE(at_first_key.starts_with("REDIS0011")) << at_first_key;

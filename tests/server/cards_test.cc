@@ -167,12 +167,12 @@ TEST_F(Cards, EachCommandRuns) {
   }
 }
 
-// A crash report, which other people may read, shows harmless arguments.
-TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
+// A crash report, which other people may read, shows the arguments that cannot be secrets.
+TEST_F(Cards, WordsThatMayBePasswordsAreNotPublic) {
   std::map<std::string, int> with_secrets;
   for (const Command* command : AllCommands(server_)) {
-    const int harmless = command->Spec().harmless_words;
-    if (harmless != CommandSpec::kAllWords) with_secrets[std::string(command->full_name)] = harmless;
+    const int public_words = command->Spec().public_words;
+    if (public_words != CommandSpec::kAllWords) with_secrets[std::string(command->full_name)] = public_words;
   }
   const std::map<std::string, int> expected = {
       {"auth", 1}, {"hello", 2}, {"acl|setuser", 3}, {"config|set", 3}, {"migrate", 6}};

@@ -181,7 +181,7 @@ struct ClusterFlushSlot {
     Keyspace& keyspace = call.services.data.dataset.keyspace;
     if (keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
     for (int db = 0; db < keyspace.Count(); ++db) Flush(call, db, slot, mode);
-    call.effect.Replace();  // a DEL for each key is propagated instead, so that other versions can follow
+    call.effect.SuppressCommandItself();  // a DEL for each key is propagated instead, so that other versions can follow
     call.reply.Ok();
   }
 

@@ -403,7 +403,7 @@ struct AclSetUser {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers,
                                        .tips = kEveryNode,
-                                       .harmless_words = 3};
+                                       .public_words = 3};
   static void Run(Call& call) {
     for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
     const Bytes name = call.args.Next();

@@ -70,7 +70,7 @@ struct AuthCommand {
                                        .complexity = "O(N) for N passwords of the user",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-                                       .harmless_words = 1};
+                                       .public_words = 1};
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
@@ -139,7 +139,7 @@ struct Hello {
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-      .harmless_words = 2};
+      .public_words = 2};
   static void Run(Call& call) {
     Session& session = call.session;
     HelloOptions options = TakeHelloOptions(call);

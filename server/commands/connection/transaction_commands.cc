@@ -79,7 +79,7 @@ struct Exec {
  private:
   // Replies with an error instead of running a queued command that the ACL rules no longer allow.
   static void Deny(Call& call, const Command& command, std::span<const Bytes> words, const std::string& text) {
-    call.services.execution.executor.ReportNestedRefusal(call.session, &command, words, text);
+    call.services.execution.executor.TellObserversOfNestedRefusal(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
     call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
@@ -88,7 +88,7 @@ struct Exec {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
     call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
-    call.effect.Replace();
+    call.effect.SuppressCommandItself();
     const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
     // For each queued command, EXEC repeats only the check of permissions. The other checks were made when the command
     // was queued, and before EXEC, with the flags of all queued commands.

@@ -221,7 +221,7 @@ struct Migrate {
       .tips = "nondeterministic_output",
       .in_streams = InStreams::kNo,  // it contacts another server
       .serves_moving_slots = true,
-      .harmless_words = 6,
+      .public_words = 6,
       .find_keys = KeysOfMigrate};
 
   static void Run(Call& call) {

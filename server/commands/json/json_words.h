@@ -68,9 +68,9 @@ void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the v
 // Throws a Refusal if the budget is used up, so that a command never replies with an incomplete result.
 void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throws if none is left
 
-// Throws a Refusal if values with `depth` levels, put `levels_below` levels below the matches of a path, could be
-// nested deeper than JsonValue::kMaxDepth. Counts a match as deep as the path has steps, or as the whole document if
-// the path has `..`.
+// Throws a Refusal if a new value could make the document deeper than JsonValue::kMaxDepth levels. `levels_below`: from
+// a match of the path down to the new value. `depth`: levels of the new value. The depth of a match is taken from the
+// path: the number of its steps, or with `..` the depth of the whole document.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
 // Throws a Refusal if all copies together have more bytes than a string may have.

@@ -115,7 +115,7 @@ struct ConfigSet {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded",
                                        .former_arity = {"7.0.0", 4},
-                                       .harmless_words = 3};
+                                       .public_words = 3};
   static void Run(Call& call) {
     const Config::NamesAndValues pairs = TakePairs(call);
     const Session& session = call.session;

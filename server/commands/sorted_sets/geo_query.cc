@@ -70,7 +70,7 @@ class GeoQueryParser {
   // Takes the arguments at fixed places, which only GEORADIUS, GEORADIUSBYMEMBER and their variants have.
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
-      NoteForm(2);
+      NoteWhetherDecimal(2);
       query_.shape.center = TakePoint(args_);
       TakeCircle();
     } else if (!IsSearch()) {
@@ -81,9 +81,9 @@ class GeoQueryParser {
     }
   }
 
-  // Checks whether the next `count` arguments, which are numbers, are decimal. If one is not, sets
-  // has_only_decimal_numbers to false.
-  void NoteForm(size_t count) {
+  // Clears has_only_decimal_numbers if one of the next `count` arguments, which are numbers, is hexadecimal or begins
+  // with a blank. Other versions may read such a number differently, so STORE then propagates the result.
+  void NoteWhetherDecimal(size_t count) {
     const std::span<const Bytes> rest = args_.Rest();
     query_.has_only_decimal_numbers =
         query_.has_only_decimal_numbers && std::ranges::all_of(rest.first(std::min(count, rest.size())), IsDecimal);
@@ -101,7 +101,7 @@ class GeoQueryParser {
   void TakeCircle() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kCircle;
-    NoteForm(1);
+    NoteWhetherDecimal(1);
     shape.radius = TakeGeoNumber(args_, refusals::kGeoRadiusNotNumber);
     if (shape.radius < 0) throw Refusal{refusals::kGeoRadiusNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
@@ -110,7 +110,7 @@ class GeoQueryParser {
   void TakeBox() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kBox;
-    NoteForm(2);
+    NoteWhetherDecimal(2);
     shape.width = TakeGeoNumber(args_, refusals::kGeoWidthNotNumber);
     shape.height = TakeGeoNumber(args_, refusals::kGeoHeightNotNumber);
     if (shape.height < 0 || shape.width < 0) throw Refusal{refusals::kGeoBoxNegative};
@@ -169,7 +169,7 @@ class GeoQueryParser {
       TakeMember();
     } else if (center_ != Center::kMember && args_.TakeTokenWith("FROMLONLAT", 2)) {
       center_ = Center::kPoint;
-      NoteForm(2);
+      NoteWhetherDecimal(2);
       query_.shape.center = TakePoint(args_);
     } else if (extent_ != Extent::kBox && args_.TakeTokenWith("BYRADIUS", 2)) {
       extent_ = Extent::kCircle;

@@ -33,7 +33,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool with_coordinates = false;         // WITHCOORD: replies with the coordinates of each place
   std::optional<Bytes> store_key;        // GEORADIUS … STORE or STOREDIST: key for the result; nullopt: not given
   bool stores_distance = false;          // STOREDIST: the stored scores are distances, not geohashes
-  bool has_only_decimal_numbers = true;  // false: center, radius or box is hexadecimal, so STORE propagates the result
+  bool has_only_decimal_numbers = true;  // false: a number is hexadecimal or begins with a blank
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // places are sorted by distance

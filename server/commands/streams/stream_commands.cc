@@ -330,7 +330,7 @@ struct XAdd {
     if (is_recorded_new || (known == nullptr && !is_recorded_duplicate)) return false;
     producers.CountDuplicate();
     stream.CountChanges(1);
-    call.effect.Replace();
+    call.effect.SuppressCommandItself();
     known == nullptr ? call.reply.Null() : call.reply.Bulk(StreamIdText(*known));
     return true;
   }

@@ -462,7 +462,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i], call.services.env.dialect.traits));
     }
-    call.effect.Replace();  // each delivered entry is propagated separately
+    call.effect.SuppressCommandItself();  // each delivered entry is propagated separately
     std::vector<Delivery> deliveries;
     ReadBudget budget = options.Budget();
     int64_t retry_ms = 0;

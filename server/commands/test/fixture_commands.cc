@@ -76,7 +76,7 @@ struct TestLoad {
     if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
     const Bytes format = call.args.Next();
     const Fixture fixture = ReadFixture(format, call.args.Next());
-    call.effect.Replace();  // its commands are propagated instead
+    call.effect.SuppressCommandItself();  // its commands are propagated instead
     NamedSnapshots& snapshots = call.services.lab.snapshots;
     const auto before = snapshots.data().Save();
     const auto programs = snapshots.CurrentPrograms();

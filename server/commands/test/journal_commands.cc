@@ -315,7 +315,7 @@ struct TestReport {
     }
     const RequestJournal& journal = call.services.lab.journal;
     if (!journal.HasBegun()) throw Refusal{kNoJournal};
-    const Chart chart = MakeChart(journal, filter, last);
+    const Chart chart = MakeSequenceChart(journal, filter, last);
     call.reply.Bulk(is_html ? HtmlReport(chart) : TextReport(chart));
   }
 };

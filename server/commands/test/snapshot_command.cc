@@ -66,7 +66,7 @@ void RestoreSnapshot(Call& call) {
   const auto cached = call.services.execution.scripts.RunCompiler(call, [&] { return snapshots.CacheScripts(name); });
   if (!cached) throw Refusal{"ERR " + cached.error()};
   RequirePrimary(call, kReplicaCannotRestore);  // REPLICAOF may have run while the compiler was slow
-  call.effect.Replace();                        // the restored changes are propagated instead
+  call.effect.SuppressCommandItself();          // the restored changes are propagated instead
   snapshots.Restore(name, call.unit, &call.session);
   call.reply.Ok();
 }
@@ -171,7 +171,7 @@ struct TestReset {
       TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|JOURNAL|LINT|SHUFFLE|CLIENTS)...]",
                "Returns this server, or parts of it, to its state after the start.");
   static void Run(Call& call) {
-    call.effect.Replace();  // the parts propagate their changes
+    call.effect.SuppressCommandItself();  // the parts propagate their changes
     uint32_t wanted = 0;
     while (!call.args.AtEnd()) {
       const Bytes word = call.args.Next();

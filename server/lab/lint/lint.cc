@@ -266,9 +266,9 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     return;
   }
   if (findings_.size() >= kMaxFindings) return;
-  // Shows only the arguments that are never secrets (harmless_words of the command's spec). The command may not have
+  // Shows only the arguments that are never secrets (public_words of the command's spec). The command may not have
   // run yet, so Call::Redact may not have hidden its secrets.
-  std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
+  std::string line = is_of_request ? RequestText(request->words, request->command.Spec().public_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,
                       .command = command,

@@ -21,7 +21,7 @@ namespace {
 using Place = RequestFaults::Place;
 
 constexpr size_t kManyElements = 1000;
-constexpr uint64_t kWindow = 1000;  // number of key accesses over which hot-key counts
+constexpr uint64_t kWindow = 1000;  // key accesses after which rule hot-key judges the hottest key
 // The commands that read or remove a whole value, at a cost that grows with the size of the value.
 constexpr std::array<Bytes, 14> kWhole = {"smembers", "hgetall", "hkeys",  "hvals", "sort",   "sort_ro", "del",
                                           "sunion",   "sdiff",   "sinter", "lrem",  "zunion", "zinter",  "zdiff"};
@@ -110,16 +110,16 @@ void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
 void ShapeCheck::CheckHotKey(const LintRequest& request, LintRemarks& remarks) {
   for (const KeyRef& ref : request.keys) {
     KeyName key = request.Key(ref);
-    ++accesses_[std::move(key)];
+    ++accesses_by_key_[std::move(key)];
     if (++accesses_in_window_ < kWindow) continue;
-    const auto hottest = std::ranges::max_element(accesses_, {}, [](const auto& row) { return row.second; });
+    const auto hottest = std::ranges::max_element(accesses_by_key_, {}, [](const auto& row) { return row.second; });
     if (hottest->second * 100 > parts_.limits.percent_of_accesses * accesses_in_window_) {
       remarks.push_back({.rule = LintRule::kHotKey,
                          .why = StrCat(hottest->second, " of the last ", accesses_in_window_, " accesses were to ",
                                        QuotedForRemark(hottest->first.key)),
                          .key = hottest->first.key});
     }
-    accesses_.clear();
+    accesses_by_key_.clear();
     accesses_in_window_ = 0;
   }
 }

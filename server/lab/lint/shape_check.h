@@ -33,8 +33,8 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
 
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // current run of similar requests of each client, by client ID
-  std::map<KeyName, uint64_t> accesses_;              // accesses to each key in the current window of 1000 accesses
-  uint64_t accesses_in_window_ = 0;                   // sum of accesses_; after 1000 accesses a new window begins
+  std::map<KeyName, uint64_t> accesses_by_key_;       // for hot-key: accesses to each key in the current window
+  uint64_t accesses_in_window_ = 0;                   // sum of accesses_by_key_; a window ends after 1000 accesses
 };
 
 }  // namespace respite

@@ -181,7 +181,7 @@ void Replay::Perform(const RecordedEvent& event) {
       performed_at_us_ = event.at_us;
       break;
     case Kind::kOut:
-      peer->Expect(event.bytes);
+      peer->FeedRecordedReplies(event.bytes);
       break;
     case Kind::kEnd:
       Compare(*peer, ReplayPeer::Moment::kEnd);

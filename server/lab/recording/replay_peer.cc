@@ -12,7 +12,7 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
 
 // Parses bytes that the recorded server has sent, and finds the request of each reply. This must be done here, in the
 // order in which replies and messages arrived, because they are stored separately.
-void ReplayPeer::Expect(Bytes bytes) {
+void ReplayPeer::FeedRecordedReplies(Bytes bytes) {
   if (unanswered_.IsIncomparable()) return;
   recorded_.Feed(bytes);
   while (auto reply = recorded_.Next()) {

@@ -31,7 +31,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   // --- Recorded events.
 
   void Ask(Bytes bytes) { unanswered_.Feed(bytes); }
-  void Expect(Bytes bytes);                  // parses bytes that the recorded server has sent, to compare the replies
+  void FeedRecordedReplies(Bytes bytes);     // takes bytes of the recorded server, to compare its replies later
   void ExpectEnd() { expects_end_ = true; }  // the recorded server closed the connection here; so must the new one
 
   // --- State.

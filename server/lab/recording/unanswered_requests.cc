@@ -103,7 +103,7 @@ void UnansweredRequests::AddOwed(std::vector<std::string> words) {
 
 std::optional<AskedRequest> UnansweredRequests::Take(const ReplyTree& reply) {
   const auto is_over = [&](const AskedRequest& request) {
-    return request.is_confirmed_by_messages && (request.confirmations > 0 || !reply.IsError());
+    return request.is_confirmed_by_messages && (request.received_confirmations > 0 || !reply.IsError());
   };
   while (!owed_.empty() && is_over(owed_.front())) owed_.pop_front();
   if (owed_.empty()) return std::nullopt;
@@ -116,8 +116,8 @@ void UnansweredRequests::Confirm(const ReplyTree& message) {
   if (message.children.empty() || !Has(kSubscriptions, message.children[0].text)) return;
   if (owed_.empty() || !owed_.front().is_confirmed_by_messages) return;
   const bool is_next = owed_.size() > 1 && owed_[1].is_confirmed_by_messages;
-  if (is_next && owed_.front().confirmations >= ConfirmationsOf(owed_.front())) owed_.pop_front();
-  ++owed_.front().confirmations;
+  if (is_next && owed_.front().received_confirmations >= ConfirmationsOf(owed_.front())) owed_.pop_front();
+  ++owed_.front().received_confirmations;
 }
 
 bool UnansweredRequests::IsPubSubMessage(const ReplyTree& reply) const {

@@ -17,7 +17,7 @@ struct AskedRequest {                                 // a request that awaits a
   std::vector<std::string> words;                     // arguments, including the command name
   std::vector<std::vector<std::string>> queued = {};  // for EXEC: the requests queued since MULTI
   bool is_confirmed_by_messages = false;              // true for SUBSCRIBE and the like: messages replace the reply
-  size_t confirmations = 0;                           // number of confirmation messages that have arrived
+  size_t received_confirmations = 0;  // for SUBSCRIBE and the like: how many of its messages have arrived
 };
 
 class UnansweredRequests {  // the requests of one connection that await a reply

@@ -241,7 +241,7 @@ void ChartMaker::SetTimes() {
 
 }  // namespace
 
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last) {
+Chart MakeSequenceChart(const RequestJournal& journal, const JournalFilter& filter, size_t last) {
   return ChartMaker(journal, filter, last).Make();
 }
 

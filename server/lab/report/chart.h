@@ -54,10 +54,10 @@ struct Chart {                                   // the journal as a sequence ch
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 
-// Makes a chart of the last entries that match the filter, of the locks of their clients, and of the keys that expired
-// in that time. `last` is the maximum number of entries. EVAL and EXEC are placed above the commands that they ran.
-// Cost: O(entries of the journal + locks · log locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter,  // shows the last `last` matches
-                size_t last);
+// Makes a sequence chart of the last entries that match the filter, of the locks of their clients, and of the keys that
+// expired in that time. `last` is the maximum number of entries. EVAL and EXEC are placed above the commands that they
+// ran. Cost: O(entries of the journal + locks · log locks).
+Chart MakeSequenceChart(const RequestJournal& journal, const JournalFilter& filter,  // shows the last requests
+                        size_t last);
 
 }  // namespace respite

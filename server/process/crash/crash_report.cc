@@ -148,7 +148,7 @@ void WriteField(const SignalLog& log, const char* name, Bytes value) {
 void WriteWords(const SignalLog& log, const CurrentExecution& current_execution) {
   const auto words = current_execution.words;
   const bool hides_all = crashing_services != nullptr && crashing_services->env.settings.hide_user_data_from_log;
-  const size_t harmless = hides_all ? 1 : current_execution.command->Spec().harmless_words;
+  const size_t public_words = hides_all ? 1 : current_execution.command->Spec().public_words;
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
   log.Write("\n");
@@ -156,7 +156,7 @@ void WriteWords(const SignalLog& log, const CurrentExecution& current_execution)
     log.Write("argv[");
     log.Decimal(static_cast<int64_t>(i));
     log.Write("]: ");
-    log.Quoted(i < harmless ? words[i] : Bytes("(redacted)"), kBytesShown);
+    log.Quoted(i < public_words ? words[i] : Bytes("(redacted)"), kBytesShown);
     log.Write("\n");
   }
 }

@@ -37,9 +37,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   // The functions of Worlds.
   bool Has(Bytes name) const override { return worlds_.contains(name); }  // true: an isolated server has this name
-  std::optional<std::string> Create(Bytes name,
-                                    const WorldOptions& options) override;  // creates one; nullopt: done; or the error
-  void Drop(Bytes name) override;                                           // ends the isolated server with this name
+  std::optional<std::string> Create(Bytes name,  // creates an isolated server; nullopt: done; or the error
+                                    const WorldOptions& options) override;
+  void Drop(Bytes name) override;  // ends the isolated server with this name
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }  // number of isolated servers
   bool HaveClients() const override;                        // whether any isolated server has a client

@@ -32,7 +32,7 @@ TEST(OutputGateTest, LetsPassWhatStandsBeforeTheFirstBarrier) {
 
 TEST(OutputGateTest, AnEndNeverOpens) {
   OutputGate gate;
-  gate.AddFinalBarrier(2);
+  gate.EndOutputAfter(2);
   gate.OpenAllBarriers(1'000'000);
   gate.Advance(OutputGate::kNever);
   EXPECT_EQ(gate.SendableBytes(9), 2u);

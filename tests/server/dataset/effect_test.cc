@@ -28,7 +28,7 @@ TEST(EffectTest, HoldsCommandsAsRequests) {
 
 TEST(EffectTest, MayBeNothing) {
   Propagation effect(true);
-  effect.Replace();
+  effect.SuppressCommandItself();
   EXPECT_TRUE(effect.IsReplaced());
   EXPECT_EQ(effect.Count(), 0u);
 }

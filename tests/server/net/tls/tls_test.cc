@@ -204,7 +204,7 @@ TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
   EXPECT_EQ(text, "012345678901234567890123456789");
 }
 
-constexpr ByteStream::Portion kAll = {.wanted = SIZE_MAX, .allowed = SIZE_MAX};
+constexpr ByteStream::SendLimits kAll = {.preferred = SIZE_MAX, .allowed = SIZE_MAX};
 
 TEST_F(TlsStreamTest, NoMoreIsSentThanAllowed) {
   Greet();
@@ -214,7 +214,7 @@ TEST_F(TlsStreamTest, NoMoreIsSentThanAllowed) {
   for (const size_t allowed : {size_t{3}, size_t{20'000}}) {
     size_t left = allowed;
     while (left != 0) {
-      const Transfer sent = server_->Send(output, {.wanted = SIZE_MAX, .allowed = left});
+      const Transfer sent = server_->Send(output, {.preferred = SIZE_MAX, .allowed = left});
       ASSERT_EQ(sent.state, State::kMoved);
       output.Consume(sent.bytes);
       left -= sent.bytes;
