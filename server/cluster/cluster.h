@@ -42,7 +42,6 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
   // slots.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
-  // Listens on the bus, and takes the role that nodes.conf names. Returns the error if the bus cannot listen.
   std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open

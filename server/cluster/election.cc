@@ -13,8 +13,8 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// A tick is late if it comes more than kMaxTickGapMs after the tick before: the process stood still, or is always slow.
-// A process with kTicksOfSlowProcess ticks since it got enough votes counts as always slow.
+// For WinIfStillNeeded, which wins at a late tick only in a slow process. A tick is late if it comes more than
+// kMaxTickGapMs after the tick before. A process counts as slow after kTicksOfSlowProcess ticks with enough votes.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 

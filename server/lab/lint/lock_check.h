@@ -62,7 +62,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
-  // Does nothing if the client has fewer than kMaxHolderKeys locks. `keys` are locks_of_[client].
+  // Makes room in `keys`, which is locks_of_[client]. Does nothing if there are fewer than kMaxHolderKeys keys.
   void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes finished locks from `keys` and from locks_
   bool IsFinished(const KeyName& key,                     // the lock's key is gone, and the lock has no former holder
                   const Lock& lock) const;
