@@ -61,8 +61,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void LeavePrimary();  // CLUSTER REPLICATE NO ONE: makes a replica an empty primary in a shard of its own
   void AddSlots(const SlotSet& slots);     // CLUSTER ADDSLOTS: makes this node the owner; ends their imports
   void DeleteSlots(const SlotSet& slots);  // CLUSTER DELSLOTS: leaves the slots without an owner
-  // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
-  // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
+  // Makes `owner` the owner of the slot. If this is the end of an import into this node, it takes a new epoch and tells
+  // all nodes. If this node gives away its last slot, it becomes a replica of `owner`
+  // (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
   // kAsk: the primary pauses writes until this replica has all data. kForce: CLUSTER FAILOVER FORCE asks only for
   // votes. kTakeOver: CLUSTER FAILOVER TAKEOVER, without votes. kIfPrimaryIsGone: the primary requests its failover

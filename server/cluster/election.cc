@@ -82,9 +82,9 @@ void Election::DropRequestOfPrimaryIfUnfit() {
   parts_.manual_failover.Reset();
 }
 
-// Wins at the second tick with enough votes, if this tick is not late. If the process stood still, the votes may be
-// old, and the primary may be back: between two ticks, the process reads the packets that say so. A late tick may come
-// before these packets are read. But after kTicksOfSlowProcess ticks this replica wins even if all of them were late.
+// Wins at a tick with enough votes if it is not the first one and not late. A late tick shows that the process stood
+// still: the votes may be old, the primary may be back, and the packets that say so may not be read yet. In a slow
+// process every tick is late, so the tick number kTicksOfSlowProcess wins in any case.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
   const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;
