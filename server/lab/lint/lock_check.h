@@ -1,8 +1,8 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work of TEST LINT.
 //
 // A lock is a key that a client has set with NX. The client holds the lock until the key is deleted or overwritten. If
-// a second client then sets the key with NX, the lock of the first has expired, perhaps unnoticed. From then on, a
-// write of the first client is reported (expired-lock-work) if it is to a key that
+// a second client sets the key with NX before that, the lock of the first has expired, perhaps unnoticed. From then on,
+// a write of the first client is reported (expired-lock-work) if it is to a key that
 //
 //   - the first client used while it held the lock, or
 //   - the second client uses under its lock, before or after that write.
