@@ -148,8 +148,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands
-  void RecordForReplicas(int db,
-                         std::span<const Bytes> arguments) {  // propagates a command to replicas, not to the AOF
+  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates to replicas, but not to the AOF
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
   void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for redis.set_repl: who gets later commands
