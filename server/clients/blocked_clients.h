@@ -82,7 +82,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void RunReadyRequests() {  // runs the requests of blocked clients whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  // To be called after an fsync, after an ACK of a replica, and when the append-only file is turned off.
+  // Must be called after an fsync, after an ACK of a replica, and when the append-only file is turned off.
   void RunRequestsWaitingForAcksOrDisk();         // reruns the requests of clients that are blocked in WAIT or WAITAOF
   bool HasRequestsWaitingForAcksOrDisk() const {  // whether some client is blocked in WAIT or WAITAOF
     return !ids_waiting_for_acks_or_disk_.empty();

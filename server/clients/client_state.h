@@ -207,7 +207,6 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
 
   size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // shown as rbs of CLIENT LIST
   size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // shown as rbp of CLIENT LIST
-  // Must be called when output was added. `bytes` is the size of all output that now waits to be sent.
   void NoteOutput(size_t bytes) {  // output was added; `bytes`: size of all unsent output
     peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_));
   }

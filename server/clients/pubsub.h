@@ -37,7 +37,6 @@ struct CurrentExecution;
 template <class T>
 class SubscriberList {  // pointers to T in order of arrival; finds and removes them in O(1)
  public:
-  // Appends the item, and returns its place.
   uint32_t Add(T& item) {  // appends the item; returns its place for Remove
     places_.push_back(&item);
     return static_cast<uint32_t>(places_.size() - 1);

@@ -12,8 +12,7 @@ struct Role {                 // whether this server is a primary or a replica, 
   bool is_linked = false;     // true: this replica has its primary's data and receives the stream
   int64_t good_replicas = 0;  // on a primary: number of replicas with a lag of at most min-replicas-max-lag
 
-  // Returns whether this server is a replica with replica-read-only, which refuses writes of clients.
-  bool IsReadOnly(const Settings& settings) const {  // true: a replica that refuses writes of clients
+  bool IsReadOnly(const Settings& settings) const {  // true: a replica that refuses writes (replica-read-only)
     return is_replica && settings.replica_read_only;
   }
   bool IsStale(const Settings& settings) const {  // true: a replica without its primary that must not serve old data

@@ -102,15 +102,16 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   }
 }
 
-// The directive limits the number of keys, but a client chooses how long their names are.
+// Returns the limit for the names of all remembered keys together, in bytes. tracking-table-max-keys limits only the
+// number of keys, but clients choose how long the names are.
 size_t Tracking::MaxNameBytes() const {
   constexpr size_t kFreeBytes = size_t{64} << 20;
   constexpr size_t kBytesPerKey = 1024;
   return kFreeBytes + kBytesPerKey * parts_.env.settings.tracking_table_max_keys;
 }
 
-// Returns whether the table has twice as many keys as tracking-table-max-keys allows. One script or EXEC may read any
-// number of keys, and EnforceTableLimit forgets keys only between requests.
+// Returns whether the table has twice as many keys as tracking-table-max-keys allows, or twice MaxNameBytes of names.
+// One script or EXEC may read any number of keys, and EnforceTableLimit forgets keys only between requests.
 bool Tracking::IsFarOverLimit() const {
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   return limit != 0 && (readers_.size() / 2 >= limit || name_bytes_ / 2 >= MaxNameBytes());

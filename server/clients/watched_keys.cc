@@ -71,9 +71,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Marks the transactions that watch a key of `db`, if the key existed at WATCH. They lose that key now, because a key
-// that existed at WATCH still exists, unless a watched key of the transaction has changed before. So the keyspace need
-// not be searched.
+// Marks the transactions that watch a key of `db` which existed at WATCH, because the flush removes this key. Does not
+// search the keyspace: if the key no longer exists, its removal has already marked the transaction.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_for_flush_.find(db);
   if (lists == lists_for_flush_.end()) return;

@@ -45,7 +45,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older link
   // Closes links with too many unsent bytes: more than cluster-link-sendbuf-limit, or more than 1 MB if the node at the
   // other end is not known. Also closes a link whose node is not known after 15 seconds.
-  void CloseLinksOverLimit();  // closes links with more unsent bytes than cluster-link-sendbuf-limit
+  void CloseLinksOverLimit();  // closes links with too many unsent bytes, and links whose node stays unknown
 
   // --- Packets.
 
@@ -68,7 +68,6 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   uint64_t over_limit_link_count() const {                // how many links cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
-  // Calls visit(link) for the links to and from known nodes.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
 
   struct Filter {              // which received packets are dropped, for tests (set by DEBUG)

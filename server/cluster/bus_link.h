@@ -18,10 +18,9 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   class Owner {  // interface of the Bus, which handles the events of its links
    public:
     virtual ~Owner() = default;
-    virtual void OnOpened(BusLink& link) = 0;  // the link is connected now
-    virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
-    // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
-    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet arrived; may close `link`
+    virtual void OnOpened(BusLink& link) = 0;               // the link is connected now
+    virtual void OnData(BusLink& link) = 0;                 // some bytes have arrived; called before OnPacket
+    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // one whole packet has arrived; may close `link`
     virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; must be dropped
   };
@@ -41,7 +40,6 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     link_->SetUser(*this);
     is_open_ = true;
   }
-  // Closes the connection. No callback is called afterwards.
   void Close() {  // closes the connection; no callback is called afterwards
     link_.reset();
     is_open_ = false;
@@ -72,8 +70,9 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
 
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
-  // The offset of this replica when it opened this link to its primary, if the replication link was down then. nullopt:
-  // the replication link was up, or the other node is not the primary. See Cluster::DetectShorterHistoryOfPrimary.
+  // The offset of this replica when it opened this link to its primary, if the replication link was down then. It shows
+  // whether the primary has restarted with older data. nullopt: the replication link was up, or the other node is not
+  // the primary.
   std::optional<int64_t> own_offset_without_replication;
 
  private:

@@ -425,7 +425,7 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// Handles a primary that says that it is a replica of this node. Then no node serves their slots. This happens if the
+// Called when this node's primary says that it is a replica of this node: no node serves the slots. This happens if the
 // primary was promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it
 // takes over the slots. It waits until the primary has said so for cluster-node-timeout, because a packet from before
 // the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over only if it was

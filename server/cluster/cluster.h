@@ -42,7 +42,6 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
   // slots.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
-  // Listens on the bus, and takes the role that nodes.conf names. Returns the error if the bus cannot listen.
   std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
@@ -62,8 +61,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void LeavePrimary();  // CLUSTER REPLICATE NO ONE: makes a replica an empty primary in a shard of its own
   void AddSlots(const SlotSet& slots);     // CLUSTER ADDSLOTS: makes this node the owner; ends their imports
   void DeleteSlots(const SlotSet& slots);  // CLUSTER DELSLOTS: leaves the slots without an owner
-  // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
-  // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
+  // Makes `owner` the owner of the slot. If this is the end of an import into this node, it takes a new epoch and tells
+  // all nodes. If this node gives away its last slot, it becomes a replica of `owner`
+  // (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
   // kAsk: the primary pauses writes until this replica has all data. kForce: CLUSTER FAILOVER FORCE asks only for
   // votes. kTakeOver: CLUSTER FAILOVER TAKEOVER, without votes. kIfPrimaryIsGone: the primary requests its failover

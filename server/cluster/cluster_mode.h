@@ -28,8 +28,8 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // Locks nodes.conf and returns its content. Creates the file if there is none; the content is then empty. Fails with
   // the reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
-  // Whether nodes.conf may be out of date. kOwn: it may, because only this node has written it. kAgreed: it is not,
-  // because the files of all nodes agree (ClusterStartPlan).
+  // Whether nodes.conf may be out of date. kOwn: it may, because it contains only what this node knew when it stopped.
+  // kAgreed: it is not, because the files of all nodes agree (ClusterStartPlan).
   enum class NodesFileTrust : uint8_t { kOwn, kAgreed };
   // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server

@@ -58,7 +58,7 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t replica_offset = 0;          // `offset` when the node last reported to be a replica; 0: never
   int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
-  uint64_t last_random_gossip = 0;     // Gossip::composed_packet_count_ when the node was last chosen at random
+  uint64_t last_random_gossip = 0;     // number of the last gossip packet for which the node was chosen at random
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links between this server and the node, which Bus maintains.

@@ -34,7 +34,6 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   // O(nodes + slots).
   void Remove(ClusterNode& node);                    // removes the node from the view; its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
-  // Returns the nodes, sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const {  // all nodes that this node knows, by id
     return nodes_;
   }
@@ -43,8 +42,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   void MarkAsPrimary(ClusterNode& node);  // records that the node is a primary
   void MarkAsReplica(ClusterNode& node,   // records that the node is a replica of `primary` (null: not known)
                      ClusterNode* primary);
-  // Returns the primary of a replica, if the primary is known. Otherwise returns `node` itself.
-  ClusterNode& PrimaryOf(ClusterNode& node) {  // the primary of a known replica; otherwise `node` itself
+  ClusterNode& PrimaryOf(ClusterNode& node) {  // a replica's primary, if it is known; otherwise `node` itself
     return node.primary == nullptr ? node : *node.primary;
   }
   size_t KnownNodeCount() const { return nodes_.size(); }  // number of nodes, with this one and those in handshake
@@ -65,7 +63,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }  // slots that leave this node, by slot: the target nodes
   const Moves& importing() const { return importing_; }  // slots that this node imports, by slot: the source nodes
-  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // target of the slot; null: does not move
+  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // target of the slot; null: not migrating
   ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // source of the slot; null: not imported
   void SetMigrating(int slot, ClusterNode* target) {  // notes that the slot migrates to `target`; null: it does not
     Put(migrating_, slot, target);

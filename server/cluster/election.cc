@@ -13,8 +13,8 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// A tick is late if it comes more than kMaxTickGapMs after the tick before: the process stood still, or is always slow.
-// A process with kTicksOfSlowProcess ticks since it got enough votes counts as always slow.
+// For WinIfStillNeeded, which wins at a late tick only in a slow process. A tick is late if it comes more than
+// kMaxTickGapMs after the tick before. A process counts as slow after kTicksOfSlowProcess ticks with enough votes.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 
@@ -82,9 +82,9 @@ void Election::DropRequestOfPrimaryIfUnfit() {
   parts_.manual_failover.Reset();
 }
 
-// Wins at the second tick with enough votes, if this tick is not late. If the process stood still, the votes may be
-// old, and the primary may be back: between two ticks, the process reads the packets that say so. A late tick may come
-// before these packets are read. But after kTicksOfSlowProcess ticks this replica wins even if all of them were late.
+// Wins at a tick with enough votes if it is not the first one and not late. A late tick shows that the process stood
+// still: the votes may be old, the primary may be back, and the packets that say so may not be read yet. In a slow
+// process every tick is late, so the tick number kTicksOfSlowProcess wins in any case.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
   const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;

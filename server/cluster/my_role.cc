@@ -5,9 +5,9 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // The data here belongs to the new primary's history only if this node is a replica in the same shard. (A primary
-  // that loses its slots may have diverged from the node that takes them.) Two primaries may have the same shard id: so
-  // if the old primary works and has slots, the new primary may have other keys.
+  // The data here belongs to the new primary's history only if this node is a replica in the same shard. A primary that
+  // loses its slots may have diverged from the node that takes them. An equal shard id alone proves nothing, because
+  // two primaries may have the same one: if the old primary works and has slots, the new primary may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);

@@ -24,7 +24,7 @@ class MyRole {  // changes the role of this cluster node: primary or replica
   }
 
  private:
-  // Starts replication. `shared_until`: see Replication::Follow.
+  // `shared_until`: how many bytes of this node's history the primary shares; nullopt: perhaps it has another history.
   void ConnectToPrimary(std::optional<int64_t> shared_until);  // starts replication from the primary
 
   const ClusterCore& core_;

@@ -34,8 +34,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   // link to the primary does not, and then this replica may be the only one with the last writes.
   bool DoSiblingsHaveMyData();  // true: this replica may leave; if false, call again later
 
-  const Parts parts_;  // the arguments of the constructor
-  // When this replica last began to compare its siblings with itself, and its offset then.
+  const Parts parts_;              // the arguments of the constructor
   int64_t compared_since_ms_ = 0;  // since when siblings are compared with own_offset_ (Unix time); 0: they are not
   int64_t own_offset_ = 0;         // the offset of this replica at compared_since_ms_
 };

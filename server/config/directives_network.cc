@@ -24,8 +24,8 @@ Objection CheckAnnounce(Bytes text) {
 constexpr int kMaxSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
-    // `announce` is hidden from CONFIG GET *, like all directives that only Respite has, for the reason given at
-    // `port-file` below.
+    // `announce`, like all directives that only Respite has, is hidden from CONFIG GET *, because some test suites set
+    // every directive that CONFIG GET * shows.
     {"announce", kEffective, OptionalText<&Settings::announce>(CheckAnnounce), kImmutable | kHidden},
     Since("valkey:8.0.0", {"availability-zone", kEffective, Text<&Settings::availability_zone>(), kHidden}),
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
@@ -47,7 +47,8 @@ constexpr Directive kNetworkDirectives[] = {
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     Since("7.0.0", {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)}),
     Since("valkey:9.0.0", {"mptcp", kMeaningless, YesNo<&Settings::mptcp>(), kImmutable | kHidden}),
-    // `node-threads` and `nodes` are hidden from CONFIG GET *, for the reason given at `port-file` below.
+    // `node-threads` and `nodes` are hidden from CONFIG GET *, because some test suites set every directive that it
+    // shows.
     {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
     {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
     {"port", kEffective, kPort},

@@ -90,7 +90,7 @@ class FunctionStore {  // interface: copies and replaces all functions of FCALL 
   class Content {  // a copy of all functions, or the functions that Exchange took out; another thread may free them
    public:
     virtual ~Content() = default;
-    // Returns a copy of the functions. Cost: O(size of the functions' texts).
+    // Cost: O(size of the functions' texts).
     virtual std::unique_ptr<Content> Clone() const = 0;  // returns a copy of the functions
     virtual size_t FunctionCount() const = 0;            // number of functions
   };

@@ -1,8 +1,9 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
 // An expired key or hash field counts as absent (except under ExpiryRule::kIgnoreDeadlines). A write removes an expired
-// key or field first. If a read finds an expired key or field, the Unit removes it when it closes, but not on a
-// replica. Values are changed through the edits (edit.h) that Open, OpenOrCreate and the other Open… functions return.
+// key or field first. If a read finds an expired key or field, the Unit removes it when it closes, but only under
+// ExpiryRule::kPurge (not on a replica, for example). Values are changed through the edits (edit.h) that Open,
+// OpenOrCreate and the other Open… functions return.
 #pragma once
 
 #include <span>
@@ -60,8 +61,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     if (entry != nullptr) MarkUsed(*entry);
     return entry;
   }
-  // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
-  // that has expired counts as absent. Its key is removed when the Unit closes, except on a replica.
+  // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. An
+  // expired key counts as absent; the Unit removes the key when it closes, but only under ExpiryRule::kPurge.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);

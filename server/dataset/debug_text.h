@@ -17,8 +17,7 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
 // and its content.
 size_t SerializedStringBytes(const Entry& entry);  // bytes of a string value in an RDB file without compression
 
-enum class TableDetail : uint8_t { kBrief, kFull };  // kFull: DEBUG HTSTATS … full
-// Returns the statistics of one table, for DEBUG HTSTATS.
-std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // statistics (DEBUG HTSTATS)
+enum class TableDetail : uint8_t { kBrief, kFull };                             // kFull: DEBUG HTSTATS … full
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // a table's statistics: DEBUG HTSTATS
 
 }  // namespace respite

@@ -56,7 +56,6 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   }
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
   bool IsNextDueAgain() const;  // whether the next deadline is in hashes_due_again_, not in planned_deadlines_
-  // Returns the next deadline. Requires: !IsEmpty().
   const Deadline& EarliestDeadline() const {  // the next deadline; requires !IsEmpty()
     return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
   }

@@ -55,10 +55,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Slice RunSlice();  // continues the round for at most kSliceUs
 
   // Switches active expiry on or off, for DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
-  void SetActive(bool active);  // switches active expiry on or off
-  // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples. Returns 0 if
-  // this is unknown.
-  int64_t AverageTtlMs(int db) const;  // mean remaining time of keys with a deadline; 0: unknown
+  void SetActive(bool active);         // switches active expiry on or off
+  int64_t AverageTtlMs(int db) const;  // mean remaining time in ms of keys with a deadline, from samples; 0: unknown
 
  private:
   struct Progress {              // how far the rounds have come in one database

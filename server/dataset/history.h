@@ -62,8 +62,7 @@ struct History {                           // replication history of the data: i
   bool CanContinue(const std::string& requested_id, int64_t from) const {  // true: a partial resync may begin at `from`
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
-  // Begins a new history under the ID `new_id`, at the current offset, and remembers the old one as the former history.
-  void ShiftReplicationId(std::string new_id) {  // begins a new history; the old one ends at the current offset
+  void ShiftReplicationId(std::string new_id) {  // begins this history; the old one, up to now, becomes the former
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);

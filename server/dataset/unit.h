@@ -16,8 +16,7 @@
 
 namespace respite {
 
-// How a Unit (atomic execution) treats expired keys and fields.
-enum class ExpiryRule : uint8_t {  // how a Unit treats expired keys
+enum class ExpiryRule : uint8_t {  // how a Unit (atomic execution) treats expired keys and fields
   kPurge,                          // absent; removed and recorded when found
   kHide,                           // absent; only writes remove them: on a replica, during CLIENT PAUSE or import-mode
   kIgnoreDeadlines,                // present until a replayed command removes them: files and streams
@@ -149,8 +148,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands
-  // Propagates a command that changes no data to replicas only (PUBLISH).
-  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
+  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates to replicas, but not to the AOF
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
   void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for redis.set_repl: who gets later commands

@@ -26,8 +26,7 @@ class Args {  // a cursor over the arguments of one command
   Args(std::span<const Bytes> arguments, size_t first, const HiddenTokens* hidden = nullptr)
       : words_(arguments), next_(first), hidden_(hidden) {}
 
-  // Returns all arguments, beginning with the command's name, as Redis' argv.
-  std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name
+  std::span<const Bytes> Words() const { return words_; }  // all arguments, with the command's name, as Redis' argv
   Bytes operator[](size_t index) const { return words_[index]; }
   size_t Count() const { return words_.size(); }  // number of arguments, with the command's name
 

@@ -41,8 +41,8 @@ struct Call {                           // all that the handler of a running com
   }
   // Blocks the client. When one of the awaited keys changes, the handler runs again from its beginning. After a
   // timeout, the client gets the reply of BlockCondition::answer instead. The handler must return after this call, and
-  // must not have written a reply before. In a transaction or a script, or for the primary, no command may block: Wait
-  // writes this reply immediately.
+  // must not have written a reply before. In a transaction or a script, or for the primary, no command may block: then
+  // Wait writes the reply of BlockCondition::answer immediately.
   void Wait(const BlockCondition& awaited);  // blocks the client; the handler will run again
   // Lets other clients be served: in the next Turn (iteration of the event loop), the handler runs again and continues
   // where it stopped. The reply so far is sent. Until the handler has finished, no other request of this client runs,
@@ -53,8 +53,7 @@ struct Call {                           // all that the handler of a running com
   // stream of the primary, when replies are off, and without a host (which runs the event loop).
   bool MayContinueLater() const;    // whether the handler may call ContinueInNextTurn
   uint64_t MaxStringBytes() const;  // length in bytes of the longest string that a command may make
-  // Hides the argument at `index`, such as a password, from SLOWLOG and MONITOR.
-  void Redact(size_t index) {  // hides the argument at `index`, such as a password, from SLOWLOG and MONITOR
+  void Redact(size_t index) {       // hides the argument at `index`, such as a password, from SLOWLOG and MONITOR
     session.redacted_arguments.push_back(index);
   }
   // Replies with a string value. A value in a Blob (a long one) is sent without copying.

@@ -180,7 +180,6 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded client-output-buffer-limit
   void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault of TEST FAULT to a complete reply
   void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
-  // Stores the request in the session, to run (again) in a later Turn (iteration of the event loop).
   void PauseRequest(Session& session,  // stores the request, to run (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI

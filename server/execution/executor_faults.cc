@@ -55,7 +55,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   if (fault == nullptr) return std::nullopt;
   switch (fault->kind) {
     case Kind::kError:
-      throw Refusal{.text = fault->text, .is_redirect = true};  // is_redirect: EXEC does not change the text either
+      throw Refusal{.text = fault->text, .is_redirect = true};  // is_redirect: EXEC gets this text, not EXECABORT
     case Kind::kReply:
       AnswerInstead(request, fault->text);
       return Outcome::kDone;

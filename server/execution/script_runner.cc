@@ -61,7 +61,7 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// The Journal (the recorded changes of a Unit) uses the same bits for AOF and replicas as redis.set_repl, so no
+// JournalEntry::Target (who gets a propagated command) has the same bits for AOF and replicas as redis.set_repl, so no
 // conversion is needed.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});

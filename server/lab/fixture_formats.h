@@ -30,7 +30,6 @@ std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format of the exte
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses a fixture in .resp, .redis or .json
 Result<Fixture> ReadRedisFixture(Bytes text);  // parses a fixture: one request per line, as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);   // parses a fixture: RESP arrays of bulk strings
-// Reads requests in the format .resp from a file, from `offset` to the end.
-Result<Fixture> ReadRespFixture(File& file, uint64_t offset);  // parses a fixture in RESP from `offset` to the end
+Result<Fixture> ReadRespFixture(File& file, uint64_t offset);  // parses RESP requests from `offset` to the end
 
 }  // namespace respite

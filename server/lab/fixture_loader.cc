@@ -36,8 +36,9 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
-constexpr size_t kServeOthersEvery = 4096;  // requests
-constexpr int64_t kLongestSilenceMs = 100;  // also after this time: a script or library may take long
+// Other clients are served after this number of requests, or after this time if requests (such as scripts) are slow.
+constexpr size_t kServeOthersEvery = 4096;
+constexpr int64_t kLongestSilenceMs = 100;
 
 constexpr char kUnknownFormat[] =
     "the name must end in .rdb, .aof, .resp, .redis or .json, or be that of the folder of an append-only file";

@@ -188,10 +188,10 @@ void NamedSnapshots::ReplaceFunctions(std::optional<FunctionLibraries::Contents>
 std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
   const Snapshot& snapshot = At(name);
   data_.CopyTo(*snapshot.data, data);
+  // Limits the time: if that server emulates another version, the loading of a library may not end.
   const auto restored =
       functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
-                        FunctionLibraries::TimeLimit::kTogether,  // as another version, they may not end
-                        FunctionLibraries::Origin::kAccepted);
+                        FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kAccepted);
   return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 

@@ -86,7 +86,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal(const RequestJournal&) = delete;
   RequestJournal& operator=(const RequestJournal&) = delete;
 
-  // Clears the journal, and keeps at most `last` entries from now on. Requires: 1 <= last <= kMaxCapacity.
+  // Requires: 1 <= last <= kMaxCapacity.
   void Start(size_t last);              // clears the journal, and keeps at most `last` entries from now on
   void Stop();                          // stops recording; the entries can still be read
   void Clear();                         // removes all entries; recording continues

@@ -65,7 +65,8 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
     const bool may_be_own = changes_own_data && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
-  // While the append-only file cannot be turned on (kJournalOff), the server tries again and again.
+  // Handles a write that cannot reach the disk. Ignores kJournalOff (the append-only file could not be turned on
+  // again), because the server retries that.
   const auto trouble = call.command.Is(kWrite) ? parts_.durability->FindPersistenceTrouble() : std::nullopt;
   if (trouble && trouble->place != Durability::Trouble::Place::kJournalOff) HandleDiskWriteError();
 }

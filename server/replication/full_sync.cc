@@ -301,9 +301,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // A replica's output is still full. A full socket wakes the loop when it has room again. But if the socket takes
-  // bytes, the output is sent at the end of this event loop turn, and nothing would start another turn. So posts an
-  // empty task: in the turn that it starts, ContinueReading checks the output again.
+  // The output of a replica is still full. If its socket is full too, the socket starts a turn of the event loop when
+  // it has room again. If the socket has room, the output is sent at the end of this turn, and nothing would start
+  // another one. So posts an empty task, which starts a turn in which ContinueReading checks the output again.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };

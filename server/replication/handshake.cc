@@ -166,9 +166,10 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-// Also records in History whether the primary has the history of this replica, because the old data stays until the
-// snapshot has come. If the primary has another history with a larger offset, nothing is recorded: all replicas that
-// have the primary's data then have larger offsets than this one, so they are preferred anyway.
+// Reads the replication ID and the offset. Also records in History whether the primary has the history of this replica,
+// because the old data stays until the snapshot has come. If the primary has another history with a larger offset,
+// nothing is recorded: all replicas that have the primary's data then have larger offsets than this one, so elections
+// prefer them anyway.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);

@@ -147,7 +147,8 @@ void PrimaryLink::SendNext() {
 }
 
 void PrimaryLink::OnEnded(const std::string& reason) {
-  // Noticed when the loading has ended, or the slow script of the stream, whose end decides what was applied.
+  // While a snapshot loads, or a slow script of the stream runs, only drops the connection. The loss is handled when
+  // the load or the script has ended, because the end of the script decides what was applied.
   if (runs_stream_) lost_reason_ = "Connection with master lost: " + reason;
   if (runs_stream_ || state_ == State::kLoading) return link_.reset();
   // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
@@ -200,7 +201,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 
 void PrimaryLink::HandleAnswer(Bytes line) {
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
-  // A target that is a primary already has taken over because of an earlier request, if there was one.
+  // A target that says that it is a primary refuses, unless an earlier PSYNC … FAILOVER has made it the primary.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
                        (verdict == Handshake::Verdict::kTargetIsPrimary && takeover_requests_ == 1);
   if (refuses && AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();

@@ -88,10 +88,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t up_for_s;               // for how many seconds the link has been up; -1: it is down
     int64_t total_down_s;           // for how many seconds the link was down in total, since it was first up
   };
-  Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
-  const std::string& last_error() const { return last_error_; }  // why the link is down; empty: no error
-  // Returns the name of the primary's command that failed here. Requires: the state is kFailed.
-  const std::string& failed_command() const { return failed_command_; }  // the command that failed here (kFailed)
+  Figures GetFigures() const;                                            // figures of the link, for INFO and ROLE
+  const std::string& last_error() const { return last_error_; }          // why the link is down; empty: no error
+  const std::string& failed_command() const { return failed_command_; }  // name of the failed command; requires kFailed
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake

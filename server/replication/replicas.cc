@@ -121,9 +121,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // Keeps the stream in the backlog from the first byte on that is still unsent to this replica. Its buffers
-      // (Blobs) stay in memory anyway, because the output shares them. In the backlog, replicas that reconnect can also
-      // use them.
+      // Keeps all bytes in the backlog that are still unsent to this replica. Their buffers (Blobs) stay in memory
+      // anyway, because the output shares them. In the backlog, replicas that reconnect can use the bytes too.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.backlogged_bytes = static_cast<size_t>(end - replica.sent_offset);

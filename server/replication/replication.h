@@ -92,8 +92,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void SetLeastOffset();                   // after an append-only file was loaded: sets History::least_offset
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // notes the role, also in the log, and calls on_role_; moves no data
-  // Records in History how the data here is related to a new primary; `shared_until` as in Follow.
-  void ClassifyOwnData(std::optional<int64_t> shared_until);       // records how this data is related to a new primary
+  void ClassifyOwnData(std::optional<int64_t> shared_until);  // notes in History how this data relates to a new primary
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;               // the other parts of this server

@@ -41,8 +41,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void SetSource(Source source) { source_ = source; }  // whose commands the stream has: this server's or its primary's
   Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
-  // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
-  void Restart();  // empties the backlog, which then continues at the replication offset
+  void Restart();  // after the history was replaced: empties the backlog, which continues at the new offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.

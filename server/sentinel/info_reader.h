@@ -45,7 +45,7 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
   void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary for long
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // true: up, and has recently reported role:master
-  bool HasNotGoneDownWithin(const WatchedReplica& replica,  // true: it is up, or has been down for longer than `ms`
+  bool HasNotGoneDownWithin(const WatchedReplica& replica,  // true: it has not become down in the last `ms`
                             int64_t ms) const;
 
   const SentinelCore core_;

@@ -54,8 +54,8 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
-// Fails if the directory has non-empty AOF files but no manifest: it was lost. Redis would start without keys in this
-// case, and overwrite the files.
+// Fails if the directory has non-empty AOF files but no manifest, which must have been lost. Redis would start without
+// keys in this case, and overwrite the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;

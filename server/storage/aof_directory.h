@@ -35,9 +35,9 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
   Step Make();                  // creates the folder `appenddirname`, unless it exists
-  // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`. This is the
-  // incremental file to which this server appends. Releases the lock on the previous incremental. Servers with another
-  // appendfilename may share the directory. Requires: the file exists.
+  // Keeps other Respite servers from using the files of this manifest, by a lock on `name`, the incremental file to
+  // which this server appends. Releases the lock on the previous incremental. Servers with another appendfilename may
+  // share the directory. Requires: the file exists.
   Step Lock(const std::string& name);  // no other server may use the append-only files while `name` is locked
   void Unlock() { lock_.reset(); }     // ends Lock: another server may use the files
 

@@ -30,7 +30,7 @@ class FileSystem;
 class ChildProcesses;
 class RdbContents;
 
-// Learns what happens to the append-only file. A backup does, because it consists of files of the append-only file.
+// Backup implements this interface, because a backup consists of files of the append-only file.
 class AofListener {  // interface: learns of rewrites, and of the end of the append-only file
  public:
   virtual ~AofListener() = default;

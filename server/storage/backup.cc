@@ -143,7 +143,7 @@ void Backup::Cron() {
   parts_.env.log.Notice("Removing the sealed backup, because of backup-sealed-ttl");
   if (const auto reason = CleanUp()) {
     parts_.env.log.Warning(*reason);
-    sealed_ms_ = parts_.env.clock.MonotonicMs();  // tries the removal again after the same time
+    sealed_ms_ = parts_.env.clock.MonotonicMs();  // tries again after another backup-sealed-ttl
   }
 }
 
@@ -204,9 +204,9 @@ Backup::FailureReason Backup::Seal() {
   return std::nullopt;
 }
 
-// Links the last incremental file into the directory of the backup, and makes the append-only file begin its next one.
-// Before that, writes the manifest under another name, because this fails if the disk is full, and then nothing has
-// changed yet.
+// Links the last incremental file into the directory of the backup, writes the manifest under its temporary name, and
+// then makes the append-only file begin its next incremental. That step comes last, because it cannot be undone. If
+// writing the manifest fails, for example on a full disk, only the link must be removed.
 Backup::FailureReason Backup::SealFromAof() {
   const std::string& name = manifest_.incrementals().back().name;
   IoError error = parts_.aof.FlushAndSync();

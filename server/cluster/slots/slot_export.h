@@ -83,8 +83,8 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   // The owner of the exported slots, as this node knows it.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
   Owner FindOwner() const;                                     // the owner of the exported slots
-  // Ends the export if this node does not own the slots now. After TAKEOVER, the end is a success if the target owns
-  // the slots. Otherwise, and if this node has forgotten the target, it is a failure. Returns false if the export has
+  // Ends the export if this node does not own the slots now, or has forgotten the target before TAKEOVER. The end is a
+  // success if TAKEOVER was sent and the target owns the slots, otherwise a failure. Returns false if the export has
   // ended.
   bool EndUnlessOwner();                 // ends the export if this node does not own the slots now; false: it has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER

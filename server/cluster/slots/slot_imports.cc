@@ -30,8 +30,8 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// After the source's request PAUSED (no changes will follow), its request TAKEOVER is refused if it comes later than
-// this. The source pauses its writes for longer (kLongestPauseMs).
+// After the source's request PAUSED (no changes will follow), its request TAKEOVER is refused if it comes more than
+// this number of ms later. The source pauses its writes for longer (kLongestPauseMs).
 constexpr int64_t kTakeOverMs = 4000;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
@@ -78,8 +78,9 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   });
 }
 
-// Returns the job of a migration that the source begins. It is the one that this node has requested, if the name is the
-// same. Otherwise makes a new one.
+// Returns the job of a migration that the source begins: the import that this node has requested under this name
+// (CLUSTER MIGRATION IMPORT), or else a new one. Throws a Refusal if the requested import was cancelled or has other
+// slots.
 std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
   const int64_t now_ms = NowMs();
   auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport);

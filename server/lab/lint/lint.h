@@ -62,8 +62,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint& operator=(const Lint&) = delete;
 
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
-  // Sets the mode of these rules, from the next request on.
-  void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
+  void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the rules' mode from the next request on
   LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
   // Turns off all rules, but keeps the findings.
   void Stop();

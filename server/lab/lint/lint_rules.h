@@ -46,8 +46,7 @@ struct LintRuleInfo {  // name and texts of a rule of TEST LINT
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule
 std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about all rules, in the order of LintRule
-// Finds a rule by its name, in upper or lower case.
-std::optional<LintRule> FindLintRule(Bytes name);  // `name`: such as "cross-slot"; nullopt: no such rule
+std::optional<LintRule> FindLintRule(Bytes name);  // `name`: such as "cross-slot", in any case; nullopt: no such rule
 
 inline constexpr int kAnyVersionPart = 999;  // for a part that a version limit omits, so that 7.2 includes 7.2.9
 // Returns a version as text, such as "7.2", without parts that are kAnyVersionPart. For the rules `deprecated` and

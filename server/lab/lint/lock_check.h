@@ -1,8 +1,8 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work of TEST LINT.
 //
 // A lock is a key that a client has set with NX. The client holds the lock until the key is deleted or overwritten. If
-// a second client then sets the key with NX, the lock of the first has expired, perhaps unnoticed. From then on, a
-// write of the first client is reported (expired-lock-work) if it is to a key that
+// a second client sets the key with NX before that, the lock of the first has expired, perhaps unnoticed. From then on,
+// a write of the first client is reported (expired-lock-work) if it is to a key that
 //
 //   - the first client used while it held the lock, or
 //   - the second client uses under its lock, before or after that write.
@@ -62,7 +62,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
-  // Does nothing if the client has fewer than kMaxHolderKeys locks. `keys` are locks_of_[client].
+  // Makes room in `keys`, which is locks_of_[client]. Does nothing if there are fewer than kMaxHolderKeys keys.
   void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes finished locks from `keys` and from locks_
   bool IsFinished(const KeyName& key,                     // the lock's key is gone, and the lock has no former holder
                   const Lock& lock) const;

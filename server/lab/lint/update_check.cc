@@ -49,7 +49,7 @@ void UpdateCheck::Extent::Add(const Extent& other) {
   fields = std::move(both);
 }
 
-bool UpdateCheck::ReadsToChange(const LintRequest& request) {
+bool UpdateCheck::IsDirectRead(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
@@ -127,7 +127,7 @@ void UpdateCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
 void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*remarks*/) {
   if (request.place == Place::kQueued) return;
   const KeySet changed = std::exchange(changed_keys_, {});
-  if (ReadsToChange(request)) return NoteReads(request);
+  if (IsDirectRead(request)) return NoteReads(request);
   if (changed.empty()) return;
   const Extent written = ExtentOf(request);
   for (const KeyName& key : changed) NoteWrite(request, key, written);

@@ -47,7 +47,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     LintClient writer = {};   // the last other client that wrote the key after this read
   };
 
-  static bool ReadsToChange(const LintRequest& request);            // true: a read outside EXEC and scripts
+  static bool IsDirectRead(const LintRequest& request);             // true: a read outside EXEC and scripts
   static bool ReplacesUnconditionally(const LintRequest& request);  // true: also overwrites what other clients wrote
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // adds a remark if the write loses an update

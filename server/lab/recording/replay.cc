@@ -195,7 +195,7 @@ void Replay::Perform(const RecordedEvent& event) {
   }
 }
 
-// Reports a connection that the server has closed here, but the client in the recording.
+// Reports a connection that the new server has closed, although in the recording the client ended it.
 void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;
