@@ -55,7 +55,7 @@ Transfer ByteStream::Send(Bytes bytes) {
 }
 
 Transfer ByteStream::Send(const ReplyBuffer& output, SendLimits limits) {
-  const Transfer sent = SendUntapped(output, portion);
+  const Transfer sent = SendUntapped(output, limits);
   if (tap_ != nullptr) TellSent(output, sent);
   return sent;
 }
