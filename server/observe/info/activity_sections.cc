@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/str_cat.h"
@@ -179,18 +180,26 @@ size_t ClusterLinks(const Services& services) {
 
 }  // namespace
 
-void AddWatching(InfoText& text, const Clients& clients) {
-  size_t subscribed = 0;
-  size_t watching = 0;
-  size_t watched_keys = 0;
+namespace {
+
+struct WatchingClients {    // clients that wait for messages or for changes
+  size_t subscribed = 0;    // number of clients with subscriptions
+  size_t watching = 0;      // number of clients that WATCH keys
+  size_t watched_keys = 0;  // number of keys that they watch; a key counts for each client
+};
+
+WatchingClients CountWatching(const Clients& clients) {
+  WatchingClients count;
   clients.ForEach([&](const Session& session) {
-    if (session.subscriptions != nullptr) ++subscribed;
+    if (session.subscriptions != nullptr) ++count.subscribed;
     if (session.transaction == nullptr || session.transaction->watches == nullptr) return;
-    ++watching;
-    watched_keys += session.transaction->watches->places.size();
+    ++count.watching;
+    count.watched_keys += session.transaction->watches->places.size();
   });
-  text.Add("pubsub_clients", subscribed).Add("watching_clients", watching).Add("total_watched_keys", watched_keys);
+  return count;
 }
+
+}  // namespace
 
 std::string ClientsSection(const Services& services) {
   const int64_t now_s = services.env.clock.MonotonicMs() / 1000;
@@ -201,11 +210,14 @@ std::string ClientsSection(const Services& services) {
       .Add("client_recent_max_input_buffer", services.env.stats.client_input.Most(now_s))
       .Add("client_recent_max_output_buffer", services.env.stats.client_output.Most(now_s))
       .Add("blocked_clients", CountBlocked(services.clients.registry))
-      .Add("tracking_clients", services.clients.tracking.ClientCount())
-      .Add("clients_in_timeout_table", services.clients.blocked.ClientsWithDeadlineCount())
-      .Add("total_blocking_keys", services.clients.blocked.Keys())
+      .Add("tracking_clients", services.clients.tracking.ClientCount());
+  std::optional<WatchingClients> count;
+  if (services.env.dialect.traits.counts_watching_clients) count = CountWatching(services.clients.registry);
+  if (count) text.Add("pubsub_clients", count->subscribed).Add("watching_clients", count->watching);
+  text.Add("clients_in_timeout_table", services.clients.blocked.ClientsWithDeadlineCount());
+  if (count) text.Add("total_watched_keys", count->watched_keys);
+  text.Add("total_blocking_keys", services.clients.blocked.Keys())
       .Add("total_blocking_keys_on_nokey", services.clients.blocked.DeletionWatchedKeyCount());
-  if (services.env.dialect.traits.counts_watching_clients) AddWatching(text, services.clients.registry);
   AddPause(text, services);
   return text.Take();
 }

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/str_cat.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/cluster/cluster.h"
@@ -124,6 +125,19 @@ std::string MemorySection(const Services& services) {
       .Add("lazyfree_pending_objects", services.data.lazy_free_thread.PendingObjects())
       .Add("lazyfreed_objects", services.data.lazy_free_thread.FreedObjects());
   return text.Take();
+}
+
+std::string EnginesSection(const Services& services) {
+  const size_t bytes =
+      services.execution.script_cache.EngineBytes() + services.execution.function_libraries.EngineBytes();
+  constexpr size_t kOverheadBytes = 64;  // of the list of engines; as in Valkey
+  return InfoText("Scripting Engines")
+      .Add("engines_count", 1)
+      .Add("engines_total_used_memory", bytes)
+      .Add("engines_total_memory_overhead", kOverheadBytes)
+      .Add("engine_0",
+           StrCat("name=LUA,module=lua,abi_version=4,used_memory=", bytes, ",memory_overhead=", kOverheadBytes))
+      .Take();
 }
 
 }  // namespace respite

@@ -30,6 +30,9 @@ std::string ErrorStatsSection(const Services& services);    // text of INFO erro
 std::string LatencyStatsSection(const Services& services);  // text of INFO latencystats
 std::string ClusterSection(const Services& services);       // text of INFO cluster
 std::string KeyspaceSection(const Services& services);      // text of INFO keyspace
+std::string HotKeysSection(const Services& services);       // text of INFO hotkeys: the session of HOTKEYS
+std::string KeySizesSection(const Services& services);      // text of INFO keysizes; O(keys)
+std::string EnginesSection(const Services& services);       // text of INFO scriptingengines
 std::string DebugSection(const Services& services);         // text of INFO debug
 std::string SentinelSection(const Services& services);      // text of INFO sentinel; requires: a Sentinel
 

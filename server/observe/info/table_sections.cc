@@ -1,8 +1,14 @@
 // INFO sections with one line per command, error type, database or module.
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "base/str_cat.h"
+#include "datatypes/hash.h"
 #include "datatypes/keyspace.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/shown_modules.h"
@@ -105,6 +111,82 @@ std::string KeyspaceSection(const Services& services) {
                                          ",avg_ttl=", services.data.expiry.AverageTtlMs(index),
                                          with_timed_fields == 0 ? "" : StrCat(",subexpiry=", with_timed_fields)));
   }
+  return text.Take();
+}
+
+namespace {
+
+// How many values have which size. Bin 0 is for the size 0, and bin n for sizes from 2^(n-1) to 2^n - 1.
+class SizeDistribution {
+ public:
+  void Add(size_t size) { ++bins_[static_cast<size_t>(std::bit_width(size))]; }
+  std::string Text(bool shows_zero) const {  // "1=5,4K=2": the smallest size of each bin, and the number of values
+    std::string text;
+    for (size_t bin = shows_zero ? 0 : 1; bin < bins_.size(); ++bin) {
+      if (bins_[bin] != 0) text += StrCat(text.empty() ? "" : ",", NameOf(bin), "=", bins_[bin]);
+    }
+    return text;
+  }
+
+ private:
+  static std::string NameOf(size_t bin) {
+    if (bin == 0) return "0";
+    constexpr std::array kUnits = {"", "K", "M", "G", "T", "P", "E"};
+    return StrCat(uint64_t{1} << ((bin - 1) % 10), kUnits[(bin - 1) / 10]);
+  }
+
+  std::array<uint64_t, 65> bins_{};
+};
+
+// The distributions of a database by type, in the order of INFO. Streams and values of modules are not counted.
+constexpr std::array kCountedTypes = {ValueType::kString, ValueType::kList, ValueType::kSet, ValueType::kSortedSet,
+                                      ValueType::kHash};
+constexpr std::array kTypeNames = {"strings_sizes", "lists_items", "sets_items", "zsets_items", "hashes_items"};
+
+size_t SizeOf(const Entry& entry, const Dataset& data) {
+  const CollectionContext place = {ValueSlot(&entry), data.limits, 0};
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return entry.TextSize();
+    case ValueType::kList:
+      return List(place).Size();
+    case ValueType::kSet:
+      return Set(place).Size();
+    case ValueType::kSortedSet:
+      return SortedSet(place).Size();
+    default:
+      return Hash(place).Size();
+  }
+}
+
+}  // namespace
+
+std::string KeySizesSection(const Services& services) {
+  InfoText text("Keysizes");
+  const Dataset& data = services.data.dataset;
+  const bool shows_zero = services.env.dialect.Has("8.2.0");
+  for (int index = 0; index < data.keyspace.Count(); ++index) {
+    std::array<SizeDistribution, kCountedTypes.size()> distributions;
+    data.keyspace[index].ForEach([&](const Entry* entry) {
+      const auto type = std::ranges::find(kCountedTypes, entry->Type());
+      if (type == kCountedTypes.end() || data.keyspace.hidden().HasKey(entry->Key())) return;
+      distributions[static_cast<size_t>(type - kCountedTypes.begin())].Add(SizeOf(*entry, data));
+    });
+    for (size_t i = 0; i < distributions.size(); ++i) {
+      const std::string bins = distributions[i].Text(shows_zero);
+      if (!bins.empty()) text.Add(StrCat("db", index, "_distrib_", kTypeNames[i]), bins);
+    }
+  }
+  return text.Take();
+}
+
+std::string HotKeysSection(const Services& services) {
+  InfoText text("Hotkeys");
+  HotKeys& hot_keys = services.execution.hot_keys;
+  const bool is_active = hot_keys.IsActive();
+  if (!is_active && !hot_keys.HasResults()) return text.Take();
+  text.Add("hotkeys-tracking-active", is_active ? 1 : 0);
+  text.Add("hotkeys-cmd-cpu-time", 0);  // always 0 in Redis 8.6.3, too
   return text.Take();
 }
 

@@ -176,7 +176,8 @@ TEST(Dialect, ABlockingCommandIsForScriptsSince72) {
 TEST(Dialect, InfoCountsWatchingClientsSince74) {
   Emulation redis("redis:7.4");
   EXPECT_THAT(redis.Run("WATCH a b"), Ok());
-  EXPECT_THAT(redis.Run("INFO clients").Text(), HasSubstr("watching_clients:1\r\ntotal_watched_keys:2\r\n"));
+  EXPECT_THAT(redis.Run("INFO clients").Text(),
+              HasSubstr("watching_clients:1\r\nclients_in_timeout_table:0\r\ntotal_watched_keys:2\r\n"));
   EXPECT_THAT(redis.Run("CLIENT LIST").Text(), HasSubstr(" watch=2 "));
 }
 

@@ -205,5 +205,41 @@ TEST(NewestDialects, ADatabaseMayBeForbidden) {
   EXPECT_THAT(server.Run("ACL LOG 1")[0].Texts(), testing::Contains("database"));
 }
 
+TEST(NewestDialects, InfoShowsDistributionsOfSizes) {
+  Emulation server("redis:8.6");
+  for (const char* request :
+       {"SET a 1", "SET b hello", "SET empty ''", "SETRANGE long 4999 x", "RPUSH l 1 2 3", "SADD s 1 2 3 4 5",
+        "ZADD z 1 a", "HSET h a 1 b 2", "XADD st * a b", "SELECT 3", "SET x 123456789"}) {
+    server.Run(request);
+  }
+  const std::string expected =
+      "# Keysizes\r\ndb0_distrib_strings_sizes:0=1,1=1,4=1,4K=1\r\ndb0_distrib_lists_items:2=1\r\n"
+      "db0_distrib_sets_items:4=1\r\ndb0_distrib_zsets_items:1=1\r\ndb0_distrib_hashes_items:2=1\r\n"
+      "db3_distrib_strings_sizes:8=1\r\n";
+  EXPECT_EQ(server.Run("INFO keysizes").Text(), expected);
+  EXPECT_THAT(server.Run("INFO").Text(), testing::EndsWith("\r\n\r\n" + expected));
+  EXPECT_EQ(Emulation("redis:7.4").Run("INFO keysizes").Text(), "");
+}
+
+TEST(NewestDialects, InfoShowsScriptingEngines) {
+  Emulation server("valkey:9.1");
+  server.Run("EVAL 'return 1' 0");
+  const std::string text = server.Run("INFO scriptingengines").Text();
+  EXPECT_THAT(text, testing::StartsWith("# Scripting Engines\r\nengines_count:1\r\nengines_total_used_memory:"));
+  EXPECT_THAT(text, HasSubstr("\r\nengine_0:name=LUA,module=lua,abi_version=4,used_memory="));
+  EXPECT_THAT(server.Run("INFO everything").Text(), HasSubstr(text));
+  EXPECT_THAT(server.Run("INFO").Text(), Not(HasSubstr("engine_0")));
+}
+
+TEST(NewestDialects, InfoShowsTheSessionOfHotKeys) {
+  Emulation server("redis:8.6");
+  EXPECT_EQ(server.Run("INFO hotkeys").Text(), "# Hotkeys\r\n");
+  server.Run("HOTKEYS START METRICS 1 CPU");
+  EXPECT_EQ(server.Run("INFO hotkeys").Text(), "# Hotkeys\r\nhotkeys-tracking-active:1\r\nhotkeys-cmd-cpu-time:0\r\n");
+  server.Run("HOTKEYS STOP");
+  EXPECT_THAT(server.Run("INFO hotkeys").Text(), HasSubstr("hotkeys-tracking-active:0\r\n"));
+  EXPECT_EQ(Emulation("redis:8.4").Run("INFO hotkeys").Text(), "");
+}
+
 }  // namespace
 }  // namespace respite
