@@ -243,10 +243,8 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-// Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
-// Returns 0 also if the command uses keys of the selected database, which is denied, and no argument names a database.
-// Returns nullopt if nothing is denied. An argument that names no existing database is allowed here, because the
-// command refuses it.
+// SELECT and SWAPDB use only the databases that their arguments name, MOVE and COPY also the selected one. An argument
+// that names no existing database is allowed here, because the command refuses it.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;
@@ -257,7 +255,9 @@ std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) co
     if (number && *number >= 0 && *number < request.database().count && !databases_.contains(static_cast<int>(*number)))
       return word;
   }
-  if (!words.empty() || databases_.contains(request.database().selected)) return std::nullopt;
+  const auto& other = command.Spec().uses_other_database;
+  const bool uses_only_named = !words.empty() && (other == nullptr || !other(request.words()));
+  if (uses_only_named || databases_.contains(request.database().selected)) return std::nullopt;
   const bool uses_keyspace = command.Is(kWrite) || command.Is(kReadOnly) || (command.categories & kAclKeyspace) != 0 ||
                              MayHaveKeys(command.Spec());
   return uses_keyspace ? std::optional<size_t>(0) : std::nullopt;

@@ -205,6 +205,25 @@ TEST(NewestDialects, ADatabaseMayBeForbidden) {
   EXPECT_THAT(server.Run("ACL LOG 1")[0].Texts(), testing::Contains("database"));
 }
 
+// MOVE and COPY read a key of the selected database, so both databases must be allowed.
+TEST(NewestDialects, UsersNeedBothDatabasesOfMoveAndCopy) {
+  Emulation server("valkey:9.1");
+  server.Run("SET secret 1");
+  EXPECT_THAT(server.Run("ACL SETUSER joe on nopass +@all ~* &* db=1"), Ok());
+  const auto denied = [](const std::string& word) {
+    return Bulk("User joe has no permissions to access database " + word);
+  };
+  EXPECT_THAT(server.Run("ACL DRYRUN joe COPY a b DB 1"), denied("COPY"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe COPY a b DB 5"), denied("5"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe COPY a b DB 99"), denied("COPY"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe MOVE a 1"), denied("MOVE"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe SELECT 1"), Ok());
+  EXPECT_THAT(server.Run("ACL DRYRUN joe SWAPDB 1 1"), Ok());
+  EXPECT_THAT(server.Run("AUTH joe x"), Ok());
+  EXPECT_THAT(server.Run("COPY secret mine DB 1"), Error("NOPERM No permissions to access database"));
+  EXPECT_THAT(server.Run("MOVE secret 1"), Error("NOPERM No permissions to access database"));
+}
+
 TEST(NewestDialects, InfoShowsDistributionsOfSizes) {
   Emulation server("redis:8.6");
   for (const char* request :
