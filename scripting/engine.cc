@@ -190,7 +190,7 @@ void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
   StartCollectorIfNeeded();
-  if (stop_reason_ == nullptr) stop_reason_ = StopReason();
+  if (stop_reason_ == nullptr) stop_reason_ = PollStopReason();
   if (!MustEnd(lua)) return watch_.RearmHook(lua);
   RaiseError(lua, stop_reason_);
 }
@@ -203,7 +203,7 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   return true;
 }
 
-const char* ScriptEngine::StopReason() {
+const char* ScriptEngine::PollStopReason() {
   if (phase_ == Phase::kRun) return host_.PollStopRequest() ? kKilled : nullptr;
   return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }

@@ -116,8 +116,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
  private:
   struct Sampling {                // how UsedBytes estimates
-    size_t samples;                // how many elements of a large container are measured
-    size_t visits;                 // number of values that may be visited inside the value
+    size_t max_samples;            // how many elements of a large container are measured
+    size_t max_visits;             // number of values that may be visited inside the value
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;

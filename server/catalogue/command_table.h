@@ -55,7 +55,7 @@ struct Command {                      // a command or subcommand: its card (decl
   }
   // Returns whether the number of arguments fits the arity in the emulated version, or that in the newest version. This
   // is for commands from an AOF or a primary, because the server that wrote them may have been newer.
-  bool FitsArityOfAnyVersion(size_t argument_count) const {  // fits the arity of the emulated or the newest version
+  bool FitsEmulatedOrNewestArity(size_t argument_count) const {  // fits the arity of the emulated or the newest version
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
 

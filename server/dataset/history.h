@@ -59,7 +59,8 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& requested_id, int64_t from) const {  // true: a partial resync may begin at `from`
+  bool SharesHistoryBefore(const std::string& requested_id,
+                           int64_t from) const {  // true: a partial resync may begin at `from`
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   void ShiftReplicationId(std::string new_id) {  // begins this history; the old one, up to now, becomes the former

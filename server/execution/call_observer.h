@@ -5,7 +5,7 @@
 //     void OnCall(const FinishedCall&) override { ++calls; }
 //   };
 //   observers.Attach(count);                    // every call from now on
-//   observers.Attach(count, {.min_duration_us = 500});  // only calls of at least 500 µs
+//   observers.Attach(count, {.reported_from_us = 500});  // only calls of at least 500 µs
 //   observers.Detach(count);
 //
 // A detached observer costs nothing.
@@ -70,31 +70,32 @@ class CallObserver {  // is told of each command that ran, waits or was refused
 };
 
 struct CallThresholds {  // minimums: an observer is told of the calls that reach at least one of them
-  static constexpr int64_t kUnreachableUs = std::numeric_limits<int64_t>::max();   // a minimum that no call reaches
-  static constexpr size_t kUnreachableBytes = std::numeric_limits<size_t>::max();  // a minimum that no call reaches
-  static constexpr CallThresholds EveryCall() {                                    // thresholds that every call reaches
-    return {.min_duration_us = std::numeric_limits<int64_t>::min()};
+  static constexpr int64_t kNeverReachedUs = std::numeric_limits<int64_t>::max();   // a minimum that no call reaches
+  static constexpr size_t kNeverReachedBytes = std::numeric_limits<size_t>::max();  // a minimum that no call reaches
+  static constexpr CallThresholds EveryCall() {  // thresholds that every call reaches
+    return {.reported_from_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t min_duration_us = kUnreachableUs;      // minimum duration of the call, in microseconds
-  size_t min_request_bytes = kUnreachableBytes;  // minimum length of the request in bytes of RESP
-  size_t min_reply_bytes = kUnreachableBytes;    // minimum length of the reply in bytes
+  int64_t reported_from_us = kNeverReachedUs;               // minimum duration of the call, in microseconds
+  size_t reported_from_request_bytes = kNeverReachedBytes;  // minimum length of the request in bytes of RESP
+  size_t reported_from_reply_bytes = kNeverReachedBytes;    // minimum length of the reply in bytes
 
   // Returns whether the call reaches at least one minimum. Cost: three comparisons, and O(arguments) if
-  // min_request_bytes is set.
+  // reported_from_request_bytes is set.
   bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
-    return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
-           (min_request_bytes != kUnreachableBytes && HasLargeRequest(call));
+    return call.duration_us >= reported_from_us || call.reply_bytes >= reported_from_reply_bytes ||
+           (reported_from_request_bytes != kNeverReachedBytes && HasLargeRequest(call));
   }
 
  private:
-  // Returns whether the request has at least min_request_bytes. First compares an upper bound, which is cheap. The
-  // exact size, which depends on the digits of each length, is computed only if the bound reaches min_request_bytes.
-  bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches min_request_bytes
+  // Returns whether the request has at least reported_from_request_bytes. First compares an upper bound, which is
+  // cheap. The exact size, which depends on the digits of each length, is computed only if the bound reaches
+  // reported_from_request_bytes.
+  bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches reported_from_request_bytes
     constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
     for (const Bytes word : call.words) bytes += word.size();
-    return bytes >= min_request_bytes && RequestBytes(call.words) >= min_request_bytes;
+    return bytes >= reported_from_request_bytes && RequestBytes(call.words) >= reported_from_request_bytes;
   }
 };
 
