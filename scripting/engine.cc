@@ -342,8 +342,9 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   return Finish(status, invocation.name, reply);
 }
 
-// Undoes setfenv for the function that has run, because its next caller may be another client, and the environment
-// would take memory until then. Requires: the environment is at the bottom of Lua's stack.
+// Gives the function that has run its original environment again, in case it called setfenv. Otherwise its next caller,
+// perhaps another client, would run it with the new environment, which would take memory until then. Requires: the
+// original environment is at the bottom of Lua's stack.
 void ScriptEngine::RestoreEnvironment(Function function) {
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   lua_pushvalue(lua_, 1);

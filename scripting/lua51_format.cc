@@ -12,7 +12,7 @@ namespace respite::lua51 {
 namespace {
 
 constexpr size_t kMaxItemSize = 512;
-// Texts of at least this size are copied without printf, if no precision is given.
+// As in Lua 5.1, %s copies texts of at least this size without printf, and ignores the width, if no precision is given.
 constexpr size_t kMinCopiedText = 100;
 
 // One conversion of a format, for example %-5.2f.

@@ -117,7 +117,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
  private:
   struct Sampling {                // how UsedBytes estimates
     size_t max_samples;            // how many elements of a large container are measured
-    size_t max_visits;             // number of values that may be visited inside the value
+    size_t max_visits;             // how many values inside the value may still be visited
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;

@@ -160,10 +160,10 @@ class HnswGraph {  // vectors and the links between them
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
   uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
   const uint32_t* UpperOf(uint32_t slot, uint32_t layer) const { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {
+  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first link of the node on this layer
     return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
   }
-  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {
+  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of CountAt(slot, layer) links
     return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
   }
   uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }

@@ -160,7 +160,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  std::string& BeginCommand() {  // begins the text of the next propagated command
+  std::string& BeginCommand() {  // returns the text to which the next propagated command must be appended
     is_replaced_ = true;
     if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;

@@ -69,20 +69,20 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
-struct CallThresholds {  // minimums: an observer is told of the calls that reach at least one of them
-  static constexpr int64_t kNeverReachedUs = std::numeric_limits<int64_t>::max();   // a minimum that no call reaches
-  static constexpr size_t kNeverReachedBytes = std::numeric_limits<size_t>::max();  // a minimum that no call reaches
+struct CallThresholds {  // an observer is told of the calls that reach at least one of these thresholds
+  static constexpr int64_t kNeverReachedUs = std::numeric_limits<int64_t>::max();   // a threshold that no call reaches
+  static constexpr size_t kNeverReachedBytes = std::numeric_limits<size_t>::max();  // a threshold that no call reaches
   static constexpr CallThresholds EveryCall() {  // thresholds that every call reaches
     return {.reported_from_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t reported_from_us = kNeverReachedUs;               // minimum duration of the call, in microseconds
-  size_t reported_from_request_bytes = kNeverReachedBytes;  // minimum length of the request in bytes of RESP
-  size_t reported_from_reply_bytes = kNeverReachedBytes;    // minimum length of the reply in bytes
+  int64_t reported_from_us = kNeverReachedUs;  // µs; calls that take this time are reported, whatever their sizes
+  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls whose request has this size in RESP are reported
+  size_t reported_from_reply_bytes = kNeverReachedBytes;    // calls whose reply has this size are reported
 
-  // Returns whether the call reaches at least one minimum. Cost: three comparisons, and O(arguments) if
+  // Returns whether the call reaches at least one threshold. Cost: three comparisons, and O(arguments) if
   // reported_from_request_bytes is set.
-  bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
+  bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one threshold
     return call.duration_us >= reported_from_us || call.reply_bytes >= reported_from_reply_bytes ||
            (reported_from_request_bytes != kNeverReachedBytes && HasLargeRequest(call));
   }

@@ -1,8 +1,9 @@
-// SocketPoller: finds out which sockets of clients and links are ready, all together.
+// SocketPoller: finds out with one system call which of all sockets of clients and links are ready.
 //
 // To wait for a socket, Asio needs a system call for each read. SocketPoller registers a socket once (level-triggered
 // epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves several percent of
-// the CPU time of a request. EventLoop calls Serve in each turn, and LetSocketsWakeAsio before it waits in Asio.
+// the CPU time of a request. EventLoop calls Serve in each turn. Before it waits in Asio, it calls LetSocketsWakeAsio,
+// so that a ready socket also ends this wait.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
     virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
   };
-  struct Events {           // socket events: readable, writable or both
-    bool readable = false;  // the socket has, or must get, input
+  struct Events {           // socket events that are wanted, or that have occurred
+    bool readable = false;  // the socket has input, or must get some
     bool writable = false;  // the socket is writable, or must become so
     bool operator==(const Events&) const = default;
     bool Any() const { return readable || writable; }  // true: there is an event to watch for
@@ -49,10 +50,10 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   SocketPoller(asio::io_context& context, const RealClock& real_clock);
   ~SocketPoller();
 
-  // Changes the events that `watcher` is told about. `from` must be the interest that was set before (at first an empty
-  // one). An empty `to` ends all events, including errors and hang-ups. Otherwise an error or a hang-up counts as both
-  // readable and writable. Returns false if the system refuses more sockets (fs.epoll.max_user_watches). Cost: one
-  // system call if the interest changes.
+  // Changes the events that `watcher` is told about. `from` must be the events that were set before (at first none). An
+  // empty `to` ends all events, including errors and hang-ups. Otherwise an error or a hang-up counts as both readable
+  // and writable. Returns false if the system refuses more sockets (fs.epoll.max_user_watches). Cost: one system call
+  // if the events change.
   bool ChangeEvents(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
                     Events from, Events to);
 

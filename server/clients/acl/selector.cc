@@ -243,10 +243,7 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-// Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
-// Returns 0 also if the command uses keys of the selected database, which is denied, and no argument names a database.
-// Returns nullopt if nothing is denied. An argument that names no existing database is allowed here, because the
-// command refuses it.
+// An argument that names no existing database is allowed here, because the command refuses it.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;

@@ -118,10 +118,10 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // allowed, or needs no login
-  // Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
-  // Returns 0 also if the command uses keys of the selected database, which is denied, and no argument names a
-  // database. Returns nullopt if all databases of the request are allowed. Requires: !all_databases_.
-  std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
+  // Returns the word to blame if a rule on databases denies the request: the first argument that names a denied
+  // database, or 0 (the command's name) if the command uses all databases, or names none and uses the selected one,
+  // which is denied. Returns nullopt if nothing is denied. Requires: !all_databases_.
+  std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: not denied
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 

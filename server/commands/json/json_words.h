@@ -73,8 +73,9 @@ void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throw
 // path: the number of its steps, or with `..` the depth of the whole document.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
-// Throws a Refusal if all copies together have more bytes than a string may have.
-void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies take too much memory
+// A command inserts one new value or text of `bytes` bytes at `count` places that match its path. Throws a Refusal if
+// these copies together have more bytes than a string may have.
+void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies together are too large
 
 Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "object", "integer" …
 

@@ -66,8 +66,8 @@ struct CommandDocs {
   }
 
  private:
-  // Returns the commands that the request names, or all commands if the request names none. As in Redis, unknown names
-  // are skipped.
+  // Returns the commands that COMMAND DOCS must describe: those that the request names, or all if it names none. As in
+  // Redis, COMMAND DOCS skips unknown names.
   static std::vector<const Command*> DescribedCommands(Call& call) {
     const CommandTable& table = call.services.env.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
