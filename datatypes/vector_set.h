@@ -46,9 +46,9 @@ class VectorTable final : public Object {  // the value of a vector set
  public:
   static constexpr uint32_t kNone = HnswGraph::kNone;          // returned instead of a slot: there is none
   static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
-  static constexpr size_t kMaxProjection = size_t{1} << 24;    // the most numbers in a matrix of REDUCE (64 MB)
-  static constexpr uint32_t kMinLinks = 4;                     // the least VectorSetShape::m
-  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // the greatest VectorSetShape::m
+  static constexpr size_t kMaxProjection = size_t{1} << 24;    // maximum of numbers in a matrix of REDUCE (64 MB)
+  static constexpr uint32_t kMinLinks = 4;                     // minimum of VectorSetShape::m
+  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // maximum of VectorSetShape::m
 
   VectorTable() = default;
   ~VectorTable() override;

@@ -138,7 +138,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Free();                              // frees the memory of this value, and of all values inside it
   void Reserve(size_t size);                // makes room for `size` elements or members
   void FitToSize();                         // gives memory back if less than half of it is in use
-  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name is or would be in Order()
+  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name belongs in the sorted index
   // `place`: where the name belongs in the sorted index.
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes

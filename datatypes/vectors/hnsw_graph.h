@@ -134,7 +134,7 @@ class HnswGraph {  // vectors and the links between them
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
                     uint64_t secret);
 
-  void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
+  void Prefetch(uint32_t slot) const {  // prefetches the vector of a node
     const char* at = Record(slot);
     for (size_t i = 0; i < prefetch_bytes_; i += 64) __builtin_prefetch(at + i);
   }

@@ -17,11 +17,11 @@ inline KeyEvent EventOfPush(ListEnd end) {  // the keyspace event of a push at t
 inline KeyEvent EventOfPop(ListEnd end) {  // the keyspace event of a pop at this end
   return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop");
 }
-inline Bytes CommandOfPop(ListEnd end) {  // the command that is propagated for a pop at this end
+inline Bytes CommandOfPop(ListEnd end) {  // name of the command that is propagated for a pop at this end
   return end == ListEnd::kHead ? "LPOP" : "RPOP";
 }
 
-inline Bytes CommandOfPush(ListEnd end) {  // the command that is propagated for a push at this end
+inline Bytes CommandOfPush(ListEnd end) {  // name of the command that is propagated for a push at this end
   return end == ListEnd::kHead ? "LPUSH" : "RPUSH";
 }
 

@@ -25,7 +25,7 @@ Bytes TakeJsonText(Call& call);                        // takes the next argumen
 int64_t TakeJsonInteger(Call& call);                   // takes the next argument as an integer, or throws
 Bytes TakeOptionalJsonPath(Call& call);                // takes the text of a path if there is one; the default is "."
 JsonPath ParseJsonPath(const Call& call, Bytes text);  // parses a path, or throws
-// Some commands begin the error with "ERR", others do not, as in Redis.
+// Whether the error for a malformed JSON value begins with "ERR". As in Redis, this depends on the command.
 enum class JsonErrorPrefix : uint8_t { kErr, kNone };
 JsonValue ParseJsonArgument(Bytes text, JsonErrorPrefix prefix);  // parses a JSON value, or throws
 
