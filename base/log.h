@@ -1,7 +1,7 @@
 // The server's log: to standard output or a file, and optionally to syslog.
 //
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
-//   pid ^ ^ role local time ^ mark of the level: . debug, - verbose, * notice, # warning
+//   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
 // Each call of Log writes one line. A text may contain parts that clients, scripts and other servers chose. Such a part
 // cannot begin a line or send commands to a terminal: control characters are written as escapes such as "\n" or "\x1b",

@@ -58,7 +58,8 @@ uint64_t Random::Next() {
 }
 
 // Random::Below returns the high half of a 128-bit product. Products whose low half is under 2^64 mod bound would be
-// over-represented, so these products are drawn again. (This is Lemire's method, which divides only in that rare case.)
+// over-represented, so these products are drawn again. (This is Lemire's method, which divides only if the low half is
+// under `bound`.)
 uint64_t Random::Below(uint64_t bound) {
   Wide product = Wide{Next()} * bound;
   if (static_cast<uint64_t>(product) < bound) {

@@ -107,7 +107,7 @@ struct Malformed {
 
 class RegularExpressionParser {
  public:
-  // Appends the sets of the expression to `sets`.
+  // Parse appends the byte sets of the expression, such as [a-z], to `sets`.
   RegularExpressionParser(Bytes pattern, CaseMode mode, std::vector<ByteSet>& sets)
       : rest_(pattern), ignores_case_(mode == CaseMode::kIgnore), sets_(sets) {}
 

@@ -535,7 +535,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   struct Place {        // a decoded scan cursor: a place in the order of hashes
     uint64_t prefix;    // the top kPrefixBits bits of a hash of the page, usually of its first
     int depth;          // depth of the page when the cursor was issued
-    uint32_t position;  // the position (nine hash bits) in the page where the scan continues
+    uint32_t position;  // nine bits of a hash: the scan continues at the home bucket for these bits
   };
   static_assert(kMaxDepth < 1 << kDepthBits && kMaxDepth <= kPrefixBits);
   static Place DecodeCursor(uint64_t cursor) {  // the place for which a scan cursor stands

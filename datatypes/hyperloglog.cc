@@ -169,12 +169,12 @@ struct Place {
   uint32_t first = 0;  // the first register of the run
 };
 
-// The runs that are decoded from one load of eight bytes: the one-byte runs (ZERO, VAL) before the first XZERO, and
-// this XZERO.
+// The sums over the runs that one load of eight bytes decodes: the one-byte runs (ZERO, VAL) before the first XZERO,
+// and this XZERO, whose second byte may be the ninth. Without an XZERO: eight one-byte runs.
 struct Stretch {
-  size_t bytes = 0;  // number of bytes before the XZERO
-  uint32_t xzeros = 0;
-  uint32_t registers = 0;
+  size_t bytes = 0;        // number of bytes before the XZERO; 8 without one
+  uint32_t xzeros = 0;     // 1: ends with an XZERO; 0: has none
+  uint32_t registers = 0;  // number of registers of all these runs
 };
 
 // Decodes the Stretch at `from`. The code has no branches, because the processor could not predict the mixture of runs.

@@ -291,8 +291,9 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds the new node `child` to the parent of the node at `level`, directly after this node. `child` has taken over
-// `items` items of this node, the first of which is `first`.
+// Adds the new node `child` to the parent of the node at `level`, directly after that node. `child` has `items` items,
+// the first of which is `first`; until now the parent counts them for the node at `level`. `where`: where the tree
+// grows; at its right edge, a full parent is not split, but followed by a new one.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const BuiltNode built{child, first, items};

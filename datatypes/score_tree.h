@@ -61,8 +61,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
     Item operator*() const;
     void Next();
     void Previous();              // goes to the item before; AtEnd() becomes true before the first
-    void PrefetchAhead() const;   // prefetches the member that is six items ahead
-    void PrefetchBehind() const;  // prefetches the member that is six items back
+    void PrefetchAhead() const;   // prefetches the member kPrefetchDistance items ahead
+    void PrefetchBehind() const;  // prefetches the member kPrefetchDistance items back
 
    private:
     friend class ScoreTree;
@@ -128,7 +128,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
   static constexpr uint32_t kBulkItems = 56;        // number of items per leaf when a tree is built from sorted items
   static constexpr uint32_t kBulkChildren = 64;     // children per inner node when a tree is built from sorted items
-  static constexpr uint32_t kPrefetchDistance = 6;  // members are prefetched this many items ahead of the cursor
+  static constexpr uint32_t kPrefetchDistance = 6;  // distance in items from the cursor at which members are prefetched
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes, above the leaves
 
   // Leaf and Inner consist of parallel arrays, so that a search need not read more than the scores in most cases.
@@ -281,14 +281,14 @@ inline void ScoreTree::Cursor::Previous() {  // goes to the item before
   if (leaf_ != nullptr) index_ = leaf_->count - 1;
 }
 
-inline void ScoreTree::Cursor::PrefetchAhead() const {  // prefetches the member six items ahead
+inline void ScoreTree::Cursor::PrefetchAhead() const {  // prefetches the member kPrefetchDistance items ahead
   if (index_ + kPrefetchDistance < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetchDistance]);
   const Leaf* next = leaf_->next;
   const uint32_t index = index_ + kPrefetchDistance - leaf_->count;
   if (next != nullptr && index < next->count) Prefetch(next->members[index]);
 }
 
-inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the member six items back
+inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the member kPrefetchDistance items back
   if (index_ >= kPrefetchDistance) return Prefetch(leaf_->members[index_ - kPrefetchDistance]);
   const Leaf* previous = leaf_->previous;
   const uint32_t distance = kPrefetchDistance - index_;

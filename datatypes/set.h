@@ -1,9 +1,9 @@
 // Set: the value of a key of type set: different texts without order.
 //
-//   form while order of iteration
-//   kIntset all are integers, up to set-max-intset-entries ascending
-//   kListpack up to set-max-listpack-entries, none over …-listpack-value order of insertion
-//   kObject otherwise: a MemberTable unspecified
+//   form        while                                                        order of iteration
+//   kIntset     all are integers, up to set-max-intset-entries               ascending
+//   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
+//   kObject     otherwise: a MemberTable                                     unspecified
 //
 // The limits are checked only when members are added; a set from an RDB can have longer members. Additions convert a
 // set only to larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A set

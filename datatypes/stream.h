@@ -210,7 +210,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // they return false, and the stream must not be used. LoadEntry drops a deleted entry that does not follow the entry
   // before it. FinishLoading finds the first and the last live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: `id` is too low
-  bool LoadEntry(const StreamId& id,  // restores an entry; false: the entry is live, and the ID is too low
+  bool LoadEntry(const StreamId& id,  // restores a live or deleted entry; false: a live one whose ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
   void FinishLoading();  // after the last LoadEntry: finds the first and the last live entry
 

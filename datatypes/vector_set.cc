@@ -42,7 +42,7 @@ size_t VectorTable::UsedBytes(size_t) const {
          projection_.capacity() * sizeof(float);
 }
 
-void VectorTable::Begin(const VectorSetShape& shape) {
+void VectorTable::SetShape(const VectorSetShape& shape) {
   shape_ = shape;
   graph_ = std::make_unique<HnswGraph>(VectorFormat(shape.encoding, shape.dimensions), shape.m, sizeof(VectorElement));
   if (shape.input_dimensions != 0) projection_ = HadamardProjection(shape.input_dimensions, shape.dimensions);

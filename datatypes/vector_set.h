@@ -8,8 +8,8 @@
 //     graph    HnswGraph: slot ─► vector, links, and VectorElement (name, attributes, id)
 //     order    SlotOrder: the slots by name
 //
-// A new set has no dimensions before Begin is called. All vectors of a set have the encoding, the number of dimensions
-// and the number of links of the first one.
+// A new set has no dimensions before SetShape is called. All vectors of a set have the encoding, the number of
+// dimensions and the number of links of the first one.
 #pragma once
 
 #include <cstddef>
@@ -46,9 +46,9 @@ class VectorTable final : public Object {  // the value of a vector set
  public:
   static constexpr uint32_t kNone = HnswGraph::kNone;          // returned instead of a slot: there is none
   static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
-  static constexpr size_t kMaxProjection = size_t{1} << 24;    // the most numbers in a matrix of REDUCE (64 MB)
-  static constexpr uint32_t kMinLinks = 4;                     // the least VectorSetShape::m
-  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // the greatest VectorSetShape::m
+  static constexpr size_t kMaxProjection = size_t{1} << 24;    // maximum of numbers in a matrix of REDUCE (64 MB)
+  static constexpr uint32_t kMinLinks = 4;                     // minimum of VectorSetShape::m
+  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // maximum of VectorSetShape::m
 
   VectorTable() = default;
   ~VectorTable() override;
@@ -58,10 +58,10 @@ class VectorTable final : public Object {  // the value of a vector set
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
 
   // Requires: HasShape() is false; the numbers are within the limits above.
-  void Begin(const VectorSetShape& shape);  // sets the properties of a new set
+  void SetShape(const VectorSetShape& shape);  // sets the properties of a new set
   // All functions from here on require HasShape().
-  bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and Begin must be called
-  const VectorSetShape& shape() const { return shape_; }  // what Begin has set
+  bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and SetShape must be called
+  const VectorSetShape& shape() const { return shape_; }  // what SetShape has set
   const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
   // The matrix has shape().dimensions rows of shape().input_dimensions floats.
   const std::vector<float>& projection() const { return projection_; }  // the matrix of REDUCE; empty: no projection
@@ -124,7 +124,7 @@ class VectorTable final : public Object {  // the value of a vector set
                  float length) const;
 
   VectorSetShape shape_;              // what all vectors share
-  std::unique_ptr<HnswGraph> graph_;  // null: Begin was not called yet
+  std::unique_ptr<HnswGraph> graph_;  // null: SetShape was not called yet
   SlotOrder order_;                   // the slots by name
   std::vector<float> projection_;     // the matrix of REDUCE; empty: vectors are not projected
   uint64_t last_id_ = 0;              // the greatest VectorElement::id so far

@@ -90,7 +90,7 @@ class VectorSetReader {
     has_attributes_ = (flags & kHasAttributes) != 0;
     std::vector<float> matrix;
     if ((flags & kHasProjection) != 0 && !ReadProjection(shape, matrix)) return false;
-    table_->Begin(shape);
+    table_->SetShape(shape);
     table_->SetProjection(std::move(matrix));
     words_.resize((table_->graph().format().Bytes() + 7) / 8);
     return !input_.Failed();

@@ -58,8 +58,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
 
   // Sets the maximum of HeldBytes. When an append exceeds the maximum, the buffer overflows: that append and all later
   // ones are dropped. Their bytes count in Size, so that RollBack and the sizes of replies stay right. RollBack to a
-  // size before the dropped bytes, Clear and Rewind end this state. The owner must not send the content while bytes are
-  // missing. Cost of a limit: one comparison for each new block and each reference to a Blob.
+  // size before the dropped bytes, Clear and Rewind end this state. The owner must not send the content in this state.
+  // Cost of a limit: one comparison for each new block and each reference to a Blob.
   void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // sets the maximum of HeldBytes
   bool HasOverflowed() const { return missing_from_ != kNothingMissing; }  // true: bytes above the limit were dropped
 
@@ -145,9 +145,9 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   bool ExceedsLimit(size_t more) const {  // true: this many further bytes of memory must not be held
     return HasOverflowed() || held_bytes_ + more > limit_;
   }
-  void DropAppends();              // overflows: until EndOverflow, appended bytes go to dropped_ and are lost
-  void EndOverflow();              // removes the missing bytes from Size, and stores appended bytes again
-  void AppendSlowly(Bytes bytes);  // appends bytes for which the open block has no room
+  void DropAppends();  // overflows: until EndOverflow, appended bytes go to dropped_
+  void EndOverflow();  // ends the overflow: Size no longer counts the dropped bytes; appends are stored again
+  void AppendSlowly(Bytes bytes);                                  // appends bytes for which the open block has no room
   void AppendPartSlowly(const BlobPart& part);                     // appends a part that does not continue the last one
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends part of a Blob, without a copy
   void Release(Segment& segment);  // returns the block to the pool, or drops the reference to the Blob
@@ -162,7 +162,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t held_bytes_ = 0;          // bytes of memory of the unsent blocks and Blob parts
   size_t block_bytes_ = 0;         // bytes of memory of the unsent blocks, without Blobs
   size_t limit_ = kNoLimit;        // the maximum of held_bytes_
-  size_t missing_from_ = kNothingMissing;  // after an overflow: number of bytes that are stored; later ones are missing
+  size_t missing_from_ = kNothingMissing;  // after an overflow: how many bytes are stored; later ones were dropped
   std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };
 

@@ -51,7 +51,7 @@ void ReplyCutter::SkipText(const Header& header) {
   at_ = std::min(at_ + size, reply_.size());
 }
 
-// Takes one complete element. An attribute comes before its element and does not count as one.
+// Takes one complete element, together with the attributes (`|`) in front of it, which do not count as elements.
 Bytes ReplyCutter::TakeElement() {
   const size_t begin = at_;
   int64_t left = 1;

@@ -18,7 +18,8 @@ constexpr size_t kReadAtLeast = 16 * 1024;
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kUnauthenticatedArguments = 10;
 constexpr int64_t kUnauthenticatedBulk = 16384;
-// Counts and sizes usually have at most this many digits. They are read without searching for the line end first.
+// Counts and sizes of at most this many digits, which is nearly all of them, are read without searching for the line
+// end first. TakeNumberSlowly reads the others.
 constexpr ptrdiff_t kFewDigits = 6;
 constexpr int64_t kUnusual = -1;
 

@@ -87,8 +87,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t PendingBytes() const {                        // received bytes after the last parsed request
     return size_ - begin_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
-  // Returns what PendingBytes would be after Unread(batch, index): also counts the requests from `index` on. Requires:
-  // Unread(batch, index) would be allowed.
+  // Returns what PendingBytes would be after Unread(batch, index), which adds the bytes of the batch's requests from
+  // `index` on. Requires: Unread(batch, index) would be allowed.
   size_t PendingBytesIfUnread(const RequestBatch& batch,
                               size_t index) const {  // PendingBytes after Unread(batch, index)
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;

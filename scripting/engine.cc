@@ -190,7 +190,7 @@ void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
   StartCollectorIfNeeded();
-  if (stop_reason_ == nullptr) stop_reason_ = StopReason();
+  if (stop_reason_ == nullptr) stop_reason_ = PollStopReason();
   if (!MustEnd(lua)) return watch_.RearmHook(lua);
   RaiseError(lua, stop_reason_);
 }
@@ -203,7 +203,7 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   return true;
 }
 
-const char* ScriptEngine::StopReason() {
+const char* ScriptEngine::PollStopReason() {
   if (phase_ == Phase::kRun) return host_.PollStopRequest() ? kKilled : nullptr;
   return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
@@ -342,8 +342,9 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   return Finish(status, invocation.name, reply);
 }
 
-// Undoes setfenv for the function that has run, because its next caller may be another client, and the environment
-// would take memory until then. Requires: the environment is at the bottom of Lua's stack.
+// Gives the function that has run its original environment again, in case it called setfenv. Otherwise its next caller,
+// perhaps another client, would run it with the new environment, which would take memory until then. Requires: the
+// original environment is at the bottom of Lua's stack.
 void ScriptEngine::RestoreEnvironment(Function function) {
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   lua_pushvalue(lua_, 1);

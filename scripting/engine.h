@@ -116,7 +116,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     watch_.Switch(thread);
   }
   bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so no code may catch its error
-  const char* StopReason();                        // the error with which the script must end; null: it may continue
+  const char* PollStopReason();  // polls the host or the clock: the error that must end the script; null: none
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   // Protect calls work() with Lua errors caught and memory limited. Moves the results of `work` to the top of this

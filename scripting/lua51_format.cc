@@ -12,8 +12,8 @@ namespace respite::lua51 {
 namespace {
 
 constexpr size_t kMaxItemSize = 512;
-// Texts of at least this size are copied without printf, if no precision is given.
-constexpr size_t kMaxPrintedText = 100;
+// As in Lua 5.1, %s copies texts of at least this size without printf, and ignores the width, if no precision is given.
+constexpr size_t kMinCopiedText = 100;
 
 // One conversion of a format, for example %-5.2f.
 struct Conversion {
@@ -48,7 +48,7 @@ void AddQuoted(lua_State* lua, luaL_Buffer& result, Bytes text) {
 
 void AddText(lua_State* lua, luaL_Buffer& result, const Conversion& conversion, int argument) {
   const Bytes text = CheckBytes(lua, argument);
-  if (!conversion.has_precision && text.size() >= kMaxPrintedText)
+  if (!conversion.has_precision && text.size() >= kMinCopiedText)
     return luaL_addlstring(&result, text.data(), text.size());
   AddPrinted(result, conversion.flags + "s", text.data());
 }

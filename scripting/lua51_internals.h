@@ -45,7 +45,7 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-struct ObjectHeader {  // how each string, table or function of Lua 5.4 begins in memory
+struct ObjectHeader {  // Lua 5.4's CommonHeader: how each string, table or function begins in memory
   void* next;          // the next object in Lua's list of all objects
   uint8_t tag;
 };

@@ -92,11 +92,11 @@ size_t ScriptCache::Evict(size_t max_scripts) {
   return before - contents_.evictable.size();
 }
 
-void ScriptCache::KeepOnly(std::span<const std::string> bodies) {
-  if (bodies.empty()) return static_cast<void>(Take());
+void ScriptCache::KeepOnly(std::span<const std::string> texts) {
+  if (texts.empty()) return static_cast<void>(Take());
   std::vector<Script*> others;
   for (const auto& [sha, script] : contents_.by_sha) {
-    if (!std::ranges::binary_search(bodies, script->body)) others.push_back(script.get());
+    if (!std::ranges::binary_search(texts, script->body)) others.push_back(script.get());
   }
   for (Script* script : others) Remove(*script);
 }

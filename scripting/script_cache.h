@@ -75,8 +75,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // Evicts until the evictable scripts together have at most kMaxEvictableBytes, and are at most `max_scripts` (0: any
   // number). Never evicts the evictable script that was used or added last. Requires: no script runs.
   size_t Evict(size_t max_scripts);  // evicts the least recently used scripts; returns how many
-  // Removes all scripts whose texts are not among these. Requires: no script runs. Cost: O(scripts).
-  void KeepOnly(std::span<const std::string> bodies);  // removes all other scripts; `bodies` is sorted
+  // Requires: no script runs. Cost: O(scripts).
+  void KeepOnly(std::span<const std::string> texts);  // removes scripts with other source texts; `texts` is sorted
   // The caller may pass the result to another thread, which frees the scripts and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
 

@@ -542,11 +542,11 @@ double JsonValue::EstimateBytes(const Sampling& sampling) const {
   // Measures all elements if enough visits are left for the values inside them.
   constexpr size_t kVisitsPerElement = 8;
   const size_t size = Size();
-  const bool is_whole = size <= sampling.visits / kVisitsPerElement;
-  const size_t measured = is_whole ? size : std::min({size, sampling.samples, sampling.visits});
+  const bool is_whole = size <= sampling.max_visits / kVisitsPerElement;
+  const size_t measured = is_whole ? size : std::min({size, sampling.max_samples, sampling.max_visits});
   if (measured == 0) return own;
   Sampling inner = sampling;
-  inner.visits = (sampling.visits - measured) / measured;
+  inner.max_visits = (sampling.max_visits - measured) / measured;
   inner.is_extrapolated = sampling.is_extrapolated || measured < size;
   double inside = 0;
   for (size_t i = 0; i < measured; ++i) {

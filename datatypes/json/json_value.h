@@ -116,8 +116,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
  private:
   struct Sampling {                // how UsedBytes estimates
-    size_t samples;                // how many elements of a large container are measured
-    size_t visits;                 // number of values that may be visited inside the value
+    size_t max_samples;            // how many elements of a large container are measured
+    size_t max_visits;             // how many values inside the value may still be visited
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;
@@ -138,7 +138,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Free();                              // frees the memory of this value, and of all values inside it
   void Reserve(size_t size);                // makes room for `size` elements or members
   void FitToSize();                         // gives memory back if less than half of it is in use
-  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name is or would be in Order()
+  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name belongs in the sorted index
   // `place`: where the name belongs in the sorted index.
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes

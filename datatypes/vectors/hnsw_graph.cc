@@ -156,12 +156,12 @@ bool HnswGraph::HasLink(uint32_t from, uint32_t to, uint32_t layer) const {
 
 void HnswGraph::PushLink(uint32_t from, uint32_t to, uint32_t layer) {
   const uint32_t count = CountAt(from, layer);
-  LinksAt(from, layer)[count] = to;
+  FirstLinkAt(from, layer)[count] = to;
   SetCount(from, layer, count + 1);
 }
 
 void HnswGraph::RemoveLink(uint32_t from, uint32_t to, uint32_t layer) {
-  uint32_t* links = LinksAt(from, layer);
+  uint32_t* links = FirstLinkAt(from, layer);
   const uint32_t count = CountAt(from, layer);
   uint32_t* found = std::find(links, links + count, to);
   if (found == links + count) return;
@@ -361,7 +361,7 @@ bool HnswGraph::ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, u
     if (!IsUsed(slot)) continue;
     for (uint32_t layer = 0; layer <= LevelOf(slot); ++layer) {
       ++node_layer;
-      uint32_t* links = LinksAt(slot, layer);
+      uint32_t* links = FirstLinkAt(slot, layer);
       for (uint32_t i = 0; i < CountAt(slot, layer); ++i) {
         const uint32_t other = slot_of(links[i]);
         if (other == kNone || other == slot || (layer > 0 && LevelOf(other) < layer)) return false;

@@ -92,7 +92,7 @@ class HnswGraph {  // vectors and the links between them
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
-    return {LinksAt(slot, layer), CountAt(slot, layer)};
+    return {FirstLinkAt(slot, layer), CountAt(slot, layer)};
   }
   uint32_t MaxLinksOn(uint32_t layer) const { return layer == 0 ? 2 * m_ : m_; }  // limit of links per node
   float DistanceOf(uint32_t slot, const StoredVector& query) const {  // distance of a node from a vector, from 0 to 2
@@ -134,7 +134,7 @@ class HnswGraph {  // vectors and the links between them
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
                     uint64_t secret);
 
-  void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
+  void Prefetch(uint32_t slot) const {  // prefetches the vector of a node
     const char* at = Record(slot);
     for (size_t i = 0; i < prefetch_bytes_; i += 64) __builtin_prefetch(at + i);
   }
@@ -160,10 +160,10 @@ class HnswGraph {  // vectors and the links between them
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
   uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
   const uint32_t* UpperOf(uint32_t slot, uint32_t layer) const { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  uint32_t* LinksAt(uint32_t slot, uint32_t layer) {
+  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first link of the node on this layer
     return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
   }
-  const uint32_t* LinksAt(uint32_t slot, uint32_t layer) const {
+  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of CountAt(slot, layer) links
     return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
   }
   uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }

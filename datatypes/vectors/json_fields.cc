@@ -11,7 +11,7 @@ namespace {
 
 bool IsJsonSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-class JsonCursor {  // a cursor over a JSON text; after a failure it is at the end
+class JsonCursor {  // a cursor over a JSON text; after a failure it may stand anywhere
  public:
   explicit JsonCursor(Bytes text) : rest_(text) {}
 
@@ -40,8 +40,8 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it is at the e
     return std::nullopt;
   }
 
-  // Skips an object or an array. Returns nullopt, and fails, if it does not end. Only brackets of its kind count, and
-  // strings are skipped.
+  // Takes an object or an array. Returns nullopt if none begins here, or if it does not end. Looks only for the
+  // matching bracket: counts brackets of this kind outside strings, and checks nothing else.
   std::optional<Bytes> Container(char open, char close) {  // the bytes between the brackets
     if (!Take(open)) return std::nullopt;
     const Bytes begin = rest_;

@@ -18,7 +18,8 @@ struct AttributeValue {  // a value in a JSON text, as a view of the text
 };
 
 // Returns a field of the object `json`. Returns nullopt if the object has no such field, if the value is an object or
-// an array with objects, or if the text is malformed before the end of the value. The first of several fields counts.
+// an array with objects, or if the text is malformed up to the end of the value. Does not check the numbers of other
+// fields, or what is inside their objects and arrays and inside nested arrays. The first of several fields counts.
 // Names with escapes are not found. Cost: O(json).
 std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);  // a field of the object `json`; nullopt: none
 

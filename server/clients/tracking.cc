@@ -111,7 +111,9 @@ size_t Tracking::MaxNameBytes() const {
 }
 
 // Returns whether the table has twice as many keys as tracking-table-max-keys allows, or twice MaxNameBytes of names.
-// One script or EXEC may read any number of keys, and EnforceTableLimit forgets keys only between requests.
+// If it has, no more keys are remembered, and the client must drop all keys (clients_to_tell_all_). This second limit
+// is needed because one script or EXEC may read any number of keys, and EnforceTableLimit forgets keys only between
+// requests.
 bool Tracking::IsFarOverLimit() const {
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   return limit != 0 && (readers_.size() / 2 >= limit || name_bytes_ / 2 >= MaxNameBytes());

@@ -212,7 +212,7 @@ const std::string& ClusterRouter::IpFor(const Session& session, const ClusterNod
 }
 
 int ClusterRouter::PortFor(const Session& session, const ClusterNode& node) {
-  const bool is_tls = session.addresses.encrypted;
+  const bool is_tls = session.addresses.is_encrypted;
   if (is_tls) return node.address.tls_port != 0 ? node.address.tls_port : node.address.tcp_port;
   return node.address.tcp_port != 0 ? node.address.tcp_port : node.address.tls_port;
 }

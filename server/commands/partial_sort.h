@@ -33,7 +33,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
   }
 
  private:
-  static constexpr size_t kComparesPerItem = 8;  // limit of comparisons, for each item and each bit of their number
+  static constexpr size_t kComparesPerItem = 8;  // maximum comparisons per item, for each bit of the number of items
   static constexpr size_t kFewItems = 7;         // fewer items are sorted by insertion
   static constexpr size_t kManyItems = 40;       // of more items, the pivot is a median of nine
 

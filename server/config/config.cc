@@ -228,7 +228,7 @@ void Config::BecomeSentinel(std::string file) {
   settings_.load.clear();
 }
 
-std::optional<StartupError> Config::ReadSentinelLines() {
+std::optional<StartupError> Config::RereadSentinelLines() {
   Settings ignored = settings_;
   ConfigReader reader(ignored, mode_);
   auto outcome = reader.ReadFile(file_);

@@ -73,8 +73,8 @@ struct YesNoShape {              // a directive whose value is yes or no: its fu
   void (*set)(Settings&, bool);  // NOLINT: stores the value in the settings
 };
 
-// A directive whose value is a number. All integers are passed as int64_t. An unsigned member uses the same 64 bits,
-// and its bounds are compared as unsigned numbers.
+// A directive whose value is a number. All integers are passed as int64_t. If the member of Settings is unsigned
+// (kUnsigned), its 64 bits are passed unchanged, and `lowest` and `highest` are compared as unsigned numbers.
 struct NumberShape {                // a directive whose value is a number: its functions and range
   int64_t (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, int64_t);  // stores a checked value in the settings

@@ -59,7 +59,10 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& requested_id, int64_t from) const {  // true: a partial resync may begin at `from`
+  // Returns whether the history `requested_id` before the byte `from` belongs to this one. A partial resynchronisation
+  // also needs the bytes from there on in the backlog.
+  bool SharesHistoryBefore(const std::string& requested_id,  // whether the history before `from` belongs to this one
+                           int64_t from) const {
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   void ShiftReplicationId(std::string new_id) {  // begins this history; the old one, up to now, becomes the former

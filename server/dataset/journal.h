@@ -123,14 +123,14 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   template <class... Words>
   void Replace(const Words&... words) {  // propagates this command instead of the running one
     if (!is_recording_) return;
-    RequestWriter writer(Begin(), sizeof...(Words));
+    RequestWriter writer(BeginCommand(), sizeof...(Words));
     (Put(writer, words), ...);
   }
   // Propagates a command of any length instead of the running one. `words` are strings or Bytes. Does nothing unless
   // IsRecording(); to save time, callers should build `words` only then.
   template <class Word>
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
-    if (is_recording_) AppendRequest(Begin(), words);
+    if (is_recording_) AppendRequest(BeginCommand(), words);
   }
   // Adds a command to those of Replace, which are propagated instead of the running command. Replicas get this command
   // after the other commands of the Unit and outside their MULTI, so a replica that does not know the command still
@@ -160,7 +160,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  std::string& Begin() {  // begins the text of the next propagated command
+  std::string& BeginCommand() {  // returns the text to which the next propagated command must be appended
     is_replaced_ = true;
     if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;

@@ -33,9 +33,11 @@ void CallObservers::Tidy() {
     if (listener.observer == nullptr) continue;
     const CallThresholds& thresholds = listener.thresholds;
     lowest_thresholds_ = {
-        .min_duration_us = std::min(lowest_thresholds_.min_duration_us, thresholds.min_duration_us),
-        .min_request_bytes = std::min(lowest_thresholds_.min_request_bytes, thresholds.min_request_bytes),
-        .min_reply_bytes = std::min(lowest_thresholds_.min_reply_bytes, thresholds.min_reply_bytes)};
+        .reported_from_us = std::min(lowest_thresholds_.reported_from_us, thresholds.reported_from_us),
+        .reported_from_request_bytes =
+            std::min(lowest_thresholds_.reported_from_request_bytes, thresholds.reported_from_request_bytes),
+        .reported_from_reply_bytes =
+            std::min(lowest_thresholds_.reported_from_reply_bytes, thresholds.reported_from_reply_bytes)};
   }
 }
 

@@ -5,7 +5,7 @@
 //     void OnCall(const FinishedCall&) override { ++calls; }
 //   };
 //   observers.Attach(count);                    // every call from now on
-//   observers.Attach(count, {.min_duration_us = 500});  // only calls of at least 500 µs
+//   observers.Attach(count, {.reported_from_us = 500});  // only calls of at least 500 µs
 //   observers.Detach(count);
 //
 // A detached observer costs nothing.
@@ -69,32 +69,33 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
-struct CallThresholds {  // minimums: an observer is told of the calls that reach at least one of them
-  static constexpr int64_t kUnreachableUs = std::numeric_limits<int64_t>::max();   // a minimum that no call reaches
-  static constexpr size_t kUnreachableBytes = std::numeric_limits<size_t>::max();  // a minimum that no call reaches
-  static constexpr CallThresholds EveryCall() {                                    // thresholds that every call reaches
-    return {.min_duration_us = std::numeric_limits<int64_t>::min()};
+struct CallThresholds {  // an observer is told of the calls that reach at least one of these thresholds
+  static constexpr int64_t kNeverReachedUs = std::numeric_limits<int64_t>::max();   // a threshold that no call reaches
+  static constexpr size_t kNeverReachedBytes = std::numeric_limits<size_t>::max();  // a threshold that no call reaches
+  static constexpr CallThresholds EveryCall() {  // thresholds that every call reaches
+    return {.reported_from_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t min_duration_us = kUnreachableUs;      // minimum duration of the call, in microseconds
-  size_t min_request_bytes = kUnreachableBytes;  // minimum length of the request in bytes of RESP
-  size_t min_reply_bytes = kUnreachableBytes;    // minimum length of the reply in bytes
+  int64_t reported_from_us = kNeverReachedUs;  // µs; calls that take this time are reported, whatever their sizes
+  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls whose request has this size in RESP are reported
+  size_t reported_from_reply_bytes = kNeverReachedBytes;    // calls whose reply has this size are reported
 
-  // Returns whether the call reaches at least one minimum. Cost: three comparisons, and O(arguments) if
-  // min_request_bytes is set.
-  bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
-    return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
-           (min_request_bytes != kUnreachableBytes && HasLargeRequest(call));
+  // Returns whether the call reaches at least one threshold. Cost: three comparisons, and O(arguments) if
+  // reported_from_request_bytes is set.
+  bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one threshold
+    return call.duration_us >= reported_from_us || call.reply_bytes >= reported_from_reply_bytes ||
+           (reported_from_request_bytes != kNeverReachedBytes && HasLargeRequest(call));
   }
 
  private:
-  // Returns whether the request has at least min_request_bytes. First compares an upper bound, which is cheap. The
-  // exact size, which depends on the digits of each length, is computed only if the bound reaches min_request_bytes.
-  bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches min_request_bytes
+  // Returns whether the request has at least reported_from_request_bytes. First compares an upper bound, which is
+  // cheap. The exact size, which depends on the digits of each length, is computed only if the bound reaches
+  // reported_from_request_bytes.
+  bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches reported_from_request_bytes
     constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
     for (const Bytes word : call.words) bytes += word.size();
-    return bytes >= min_request_bytes && RequestBytes(call.words) >= min_request_bytes;
+    return bytes >= reported_from_request_bytes && RequestBytes(call.words) >= reported_from_request_bytes;
   }
 };
 

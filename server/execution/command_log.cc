@@ -19,21 +19,21 @@ constexpr CommandLog::LogKind kSlow = {
     .name = "slow",
     .from = &Settings::slowlog_log_slower_than,
     .max_records = &Settings::slowlog_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.min_duration_us = from}; },
+    .limits = [](int64_t from) { return CallThresholds{.reported_from_us = from}; },
     .measured_amount = [](const FinishedCall& call) { return call.duration_us; },
 };
 constexpr CommandLog::LogKind kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.min_request_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallThresholds{.reported_from_request_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
 constexpr CommandLog::LogKind kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.min_reply_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallThresholds{.reported_from_reply_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 
@@ -96,7 +96,7 @@ void CommandLatency::ApplyConfiguredThreshold() {
   constexpr int64_t kLongestMs = std::numeric_limits<int64_t>::max() / 1000;
   if (!parts_.env.latency.IsOn()) return parts_.observers.Detach(*this);
   parts_.observers.Attach(
-      *this, {.min_duration_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
+      *this, {.reported_from_us = std::min(parts_.env.settings.latency_monitor_threshold, kLongestMs) * 1000});
 }
 
 void CommandLatency::OnCall(const FinishedCall& call) {

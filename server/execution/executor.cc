@@ -240,7 +240,7 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   current_execution_.session = &request.session;
   current_execution_.words = request.words;
   current_execution_.command = request.command;
-  kept_output_bytes_ = 0;
+  kept_output_end_ = 0;
   LimitReply(request.session);
   RunHandler(request);
   request.session.out.SetLimit(ReplyBuffer::kNoLimit);  // messages to the client are checked when they are queued
@@ -289,7 +289,7 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
 
 [[gnu::always_inline]] inline void Executor::EndRequest(const Request& request) {
   Session& session = request.session;
-  FinishReply(session, request.reply_start, kept_output_bytes_);
+  FinishReply(session, request.reply_start, kept_output_end_);
   CloseIfReplyOverflowed(session);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {

@@ -104,7 +104,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
   void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
-    if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
+    if (!session.IsScript()) kept_output_end_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
   // is not counted and cannot block, and its reply is dropped. Fails with the error that a client would get. Requires:
@@ -134,7 +134,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
     int nesting;                   // nesting of commands: 0 outside EXEC and scripts
-    size_t kept_output_bytes;      // how many bytes of output CLIENT REPLY OFF must not drop
+    size_t kept_output_end;        // kept_output_end_ of the saved command
   };
   SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution
   void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again
@@ -209,11 +209,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Drops the output since `reply_start` if CLIENT REPLY OFF or SKIP says so. Requires: the mode is not ON.
   void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply if CLIENT REPLY says so
 
-  const Parts parts_;                                 // the objects that the constructor got
-  CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
-  LapTimer lap_;                                      // reads the real time at low cost
-  int64_t unit_wall_us_ = 0;                          // what TIME shows: Unix time in µs when the running Unit began
-  size_t kept_output_bytes_ = 0;                      // how many bytes of output CLIENT REPLY OFF must not drop
+  const Parts parts_;                    // the objects that the constructor got
+  CurrentExecution& current_execution_;  // the command that runs now; only the Executor changes it
+  LapTimer lap_;                         // reads the real time at low cost
+  int64_t unit_wall_us_ = 0;             // what TIME shows: Unix time in µs when the running Unit began
+  size_t kept_output_end_ = 0;  // size of the session's output up to which CLIENT REPLY OFF drops nothing; 0: none
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
   std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply
 };

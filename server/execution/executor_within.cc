@@ -34,8 +34,8 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
 }
 
 void Executor::KeepOutputSoFar(Session& session, size_t reply_start) {
-  if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, kept_output_bytes_));
-  kept_output_bytes_ = session.out.Size();
+  if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, kept_output_end_));
+  kept_output_end_ = session.out.Size();
 }
 
 Result<Done> Executor::Replay(RequestPath path, Unit& unit, Session& session, const Command& command,
@@ -68,7 +68,7 @@ void Executor::TellObserversOfNestedRefusal(Session& session, const Command* com
 Executor::SavedExecution Executor::SaveExecution() {
   current_execution_.interrupted.push_back({current_execution_.command, current_execution_.session});
   return {std::exchange(current_execution_.command, nullptr), std::exchange(current_execution_.session, nullptr),
-          current_execution_.words, std::exchange(current_execution_.nesting, 0), kept_output_bytes_};
+          current_execution_.words, std::exchange(current_execution_.nesting, 0), kept_output_end_};
 }
 
 void Executor::RestoreExecution(const SavedExecution& saved) {
@@ -77,7 +77,7 @@ void Executor::RestoreExecution(const SavedExecution& saved) {
   current_execution_.session = saved.session;
   current_execution_.words = saved.words;
   current_execution_.nesting = saved.nesting;
-  kept_output_bytes_ = saved.kept_output_bytes;
+  kept_output_end_ = saved.kept_output_end;
 }
 
 }  // namespace respite

@@ -118,7 +118,7 @@ bool IsAllowedInStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::CheckArityInStream(const Request& request) const {
-  if (!request.command->FitsArityOfAnyVersion(request.words.size()))
+  if (!request.command->FitsEmulatedOrNewestArity(request.words.size()))
     throw refusals::WrongArity(*request.command, request.words);
 }
 

@@ -55,11 +55,11 @@ void Awaits::CheckConditions() {
   if (next_us != kNever) RequestTurn(next_us);
 }
 
-std::shared_ptr<const RequestCounter> Awaits::SharedRequestCounter() {
-  auto requests = shared_counter_.lock();
+std::shared_ptr<const RequestCounter> Awaits::GetOrMakeRequestCounter() {
+  auto requests = request_counter_.lock();
   if (requests == nullptr) {
     requests = std::make_shared<const RequestCounter>(parts_.observers);
-    shared_counter_ = requests;
+    request_counter_ = requests;
   }
   return requests;
 }

@@ -72,7 +72,8 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   std::optional<ConditionState> Take(const Session& session);  // forgets the wait; returns its result; null: not ended
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
-  std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the counter that all current waits share
+  // Returns the counter of client requests for TEST AWAIT QUIET, which all current waits share. Makes it for the first.
+  std::shared_ptr<const RequestCounter> GetOrMakeRequestCounter();  // the counter of requests for TEST AWAIT QUIET
 
  private:
   struct Await {                             // the wait of one client
@@ -87,7 +88,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   const Parts parts_;                 // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID
   int64_t turn_at_us_ = kNever;       // when RequestTurn makes the loop run (real time); kNever: not requested
-  std::weak_ptr<const RequestCounter> shared_counter_;  // counter of SharedRequestCounter; empty if no wait uses it
+  std::weak_ptr<const RequestCounter> request_counter_;  // counts requests for TEST AWAIT QUIET; empty: none waits
 };
 
 }  // namespace respite

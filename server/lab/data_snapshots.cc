@@ -69,7 +69,8 @@ class DataSnapshots::Snapshot {
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
     for (int db = 0; db < databases; ++db) parts.push_back({.db_at_save = db, .whole = nullptr, .delta = {}});
   }
-  // Returns the current index of a database. `db_at_save` is its index when the snapshot was made.
+  // Returns the current index of the database that had the index `db_at_save` when the snapshot was made. SWAPDB may
+  // have changed it.
   size_t CurrentIndexOf(int db_at_save) const {
     return static_cast<size_t>(std::ranges::find(parts, db_at_save, &Part::db_at_save) - parts.begin());
   }

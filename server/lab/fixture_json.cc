@@ -262,7 +262,8 @@ void Reader::AddVectorSet(const Json& value) {
 }
 
 // Returns the parser's error text from the position on: "[json.exception.parse_error.101] parse error at line 2, column
-// 3: …" becomes "line 2, column 3: …".
+// 3: …" becomes "line 2, column 3: …". Without a position, removes only "[…] ". Replaces characters other than
+// printable ASCII by `?`.
 std::string ReasonOf(const Json::exception& error) {
   std::string text = error.what();
   const size_t place = text.find("line ");

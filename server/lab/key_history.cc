@@ -53,18 +53,18 @@ bool KeyHistory::HasCreated(int db, std::span<const Bytes> words) const {
   return has_created_key_ && words.size() >= 2 && created_key_.View() == KeyView{db, words[1]};
 }
 
-KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
-                                        JournalMoment at) {
+KeyHistory::LockAttempt KeyHistory::RecordCall(const FinishedCall& call,
+                                               const std::shared_ptr<const RequestOwner>& client, JournalMoment at) {
   for (const uint64_t number : std::exchange(just_ended_, {})) {
     if (number < first_lock_) continue;
     LockRecord& lock = At(number);
     const bool is_by_itself = lock.end == LockRecord::End::kExpired || lock.end == LockRecord::End::kEvicted;
     if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ended_by = client;
   }
-  const Step step = DetectAcquiredLock(call, client, at);
+  const LockAttempt attempt = DetectAcquiredLock(call, client, at);
   has_created_key_ = false;
   if (call.nesting == 0) has_possible_lock_ = false;
-  return step;
+  return attempt;
 }
 
 void KeyHistory::ForgetUnrecordedCall() {
@@ -72,8 +72,9 @@ void KeyHistory::ForgetUnrecordedCall() {
   has_created_key_ = has_possible_lock_ = false;
 }
 
-KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call,
-                                                const std::shared_ptr<const RequestOwner>& client, JournalMoment at) {
+KeyHistory::LockAttempt KeyHistory::DetectAcquiredLock(const FinishedCall& call,
+                                                       const std::shared_ptr<const RequestOwner>& client,
+                                                       JournalMoment at) {
   const Bytes command = call.command.full_name;
   const std::span<const Bytes> words = call.words;
   const int db = call.session.db;
@@ -86,25 +87,25 @@ KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call,
                       .acquired_us = at.wall_us};
   };
   if (SetsIfAbsent(command, words)) {
-    if (call.ending == FinishedCall::Ending::kFailed) return Step::kNone;
-    if (!HasCreated(db, words)) return Step::kMissed;
-    Open(lock());
-    return Step::kTook;
+    if (call.ending == FinishedCall::Ending::kFailed) return LockAttempt::kNone;
+    if (!HasCreated(db, words)) return LockAttempt::kMissed;
+    RecordAcquiredLock(lock());
+    return LockAttempt::kTook;
   }
-  if (!call.session.IsScript()) return Step::kNone;
+  if (!call.session.IsScript()) return LockAttempt::kNone;
   if (SetsField(command) && words.size() >= 3 && HasCreated(db, words)) {
     possible_lock_ = lock();
     has_possible_lock_ = true;
   } else if (has_possible_lock_ && SetsDeadline(command) && words.size() >= 2 && possible_lock_.db == db &&
              possible_lock_.key == words[1]) {
     has_possible_lock_ = false;
-    Open(possible_lock_);
-    return Step::kTook;
+    RecordAcquiredLock(possible_lock_);
+    return LockAttempt::kTook;
   }
-  return Step::kNone;
+  return LockAttempt::kNone;
 }
 
-void KeyHistory::Open(const LockRecord& lock) {
+void KeyHistory::RecordAcquiredLock(const LockRecord& lock) {
   const uint64_t number = first_lock_ + locks_.size();
   locks_.push_back(lock);
   bytes_ += BytesOf(lock);
@@ -208,7 +209,7 @@ void KeyHistory::DropEnded() {
     if (lock.end == LockRecord::End::kHeld) held.push_back(std::move(lock));
   }
   Clear();
-  for (const LockRecord& lock : held) Open(lock);
+  for (const LockRecord& lock : held) RecordAcquiredLock(lock);
 }
 
 void KeyHistory::Clear() {

@@ -60,13 +60,13 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
-  enum class Step : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: SET NX found the key
+  enum class LockAttempt : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: SET NX found the key
 
   // Called after a command of `client` has run. If the command has created a lock (a key, see the top of this file),
   // records the lock and returns kTook. Returns kMissed if it was a SET NX that found the key. If the command has ended
   // locks, records `client` as their ended_by. `at.next_seq`: number of the command's journal entry.
-  Step RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
-                  const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  LockAttempt RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
+                         const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // instead of RecordCall, for a command that the journal omits
 
   // Handles a keyspace event: records an expired key, and ends or prolongs the lock of the key, if any. Cost: O(log
@@ -104,9 +104,9 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
   bool HasCreated(int db, std::span<const Bytes> words) const;  // true: the running call has created words[1]
-  Step DetectAcquiredLock(const FinishedCall& call,             // records a lock if the call has acquired one
-                          const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void Open(const LockRecord& lock);  // records a lock that was acquired
+  LockAttempt DetectAcquiredLock(const FinishedCall& call,      // records a lock if the call has acquired one
+                                 const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  void RecordAcquiredLock(const LockRecord& lock);  // records a lock that was acquired
   void End(uint64_t number, LockRecord::End how, JournalMoment at);
   template <class Condition>
   void EndMatching(LockRecord::End how, JournalMoment at,  // ends the locks that meet the condition

@@ -49,7 +49,8 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     uint64_t client;                                      // ID of the client on that node
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; null: ok
+  // Returns the reason why the task cannot start, or nullopt. TakeOutcome later tells how the task has ended.
+  virtual std::optional<std::string> BeginTask(const TaskClient& asker, const Task& task) = 0;  // starts a task
   virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: none yet
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A

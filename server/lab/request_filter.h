@@ -22,7 +22,8 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   Bytes Beginning() const { return beginning_; }  // text with which each matching text begins; may be empty
 
  private:
-  bool EqualsBeginning(Bytes text) const { return text.size() == beginning_.size(); }  // requires: starts with it
+  // Requires: `text` starts with beginning_.
+  bool EqualsBeginning(Bytes text) const { return text.size() == beginning_.size(); }
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // the pattern up to its first special character; empty if case is ignored

@@ -181,7 +181,7 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   entry.command = request.command;
   entry.db = request.session->db;
   entry.round_trips = std::exchange(sender.round_trips, 0);
-  entry.lock = KeyHistory::Step::kNone;
+  entry.lock = KeyHistory::LockAttempt::kNone;
   entry.waited_until = 0;
   const bool is_in_script = request.session->IsScript();
   entry.place = is_in_script ? Place::kInScript : request.nesting == 0 ? Place::kSent : Place::kInTransaction;
@@ -290,7 +290,7 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   const Session& client = ClientOf(call.session);
   if (IsTestOrServerTraffic(client, &call.command)) return keys_.ForgetUnrecordedCall();
   Sender& sender = SenderOf(client);
-  const KeyHistory::Step step = keys_.RecordCall(call, sender.client, Moment());
+  const KeyHistory::LockAttempt attempt = keys_.RecordCall(call, sender.client, Moment());
   const bool has_failed = call.ending == FinishedCall::Ending::kFailed;
   Request request{&call.session, &call.command, call.words, call.nesting};
   if (has_failed) request.shown = NonSecretArgumentCount(parts_.env.commands, &call.command, call.words);
@@ -301,7 +301,7 @@ void RequestJournal::OnCall(const FinishedCall& call) {
   if (has_waited) return Finish(At(sender.waiting_entry), sender, end);
   if (call.stage == Progress::Stage::kNew) CountRoundTrip(sender, call.nesting);
   RequestEntry& entry = Append(request, client, sender);
-  entry.lock = step;
+  entry.lock = attempt;
   Finish(entry, sender, end);
 }
 

@@ -42,9 +42,9 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   int db = 0;
   uint32_t round_trips = 0;        // the client's round trips since its previous entry, including this request's
   Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: has not ended
-  RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
-  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
-  bool is_in_transaction = false;                            // true: EXEC has run the request
+  RequestFaults::Place place = RequestFaults::Place::kSent;       // sent by a client, or run by EXEC or a script
+  KeyHistory::LockAttempt lock = KeyHistory::LockAttempt::kNone;  // whether the request acquired or missed a lock
+  bool is_in_transaction = false;                                 // true: EXEC has run the request
   uint64_t waited_until = 0;   // NextSeq() when the wait ended; 0: still blocked, or the request did not wait
   std::string detail;          // kError: the error text; kFault: the name of the rule (TEST FAULT)
   std::string words;           // all arguments in one text; long arguments are shortened

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// Returns how many leading arguments of a command cannot be secrets. For a command with subcommands, returns the
-// smallest number of any of them.
+// Returns how many first words of a request, with the command's name, cannot be secrets; kAllWords: all of them. For a
+// command with subcommands, returns the smallest number of any of them.
 size_t PublicWordsOf(const Command& command) {
   size_t least = command.Spec().public_words;
   for (const Command& subcommand : command.subcommands) {

@@ -23,8 +23,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 // Waits until the socket is ready for `wanted`. Returns false if it is not ready at the time `until`, or if waiting
 // fails.
-bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
-  const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
+bool WaitFor(int descriptor, SocketPoller::Events wanted, SteadyClock::time_point until) {
+  const auto events = static_cast<short>((wanted.readable ? POLLIN : 0) | (wanted.writable ? POLLOUT : 0));
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
     pollfd waited{.fd = descriptor, .events = events, .revents = 0};
@@ -41,7 +41,7 @@ SteadyClock::time_point After(int64_t timeout_ms) {
 }
 
 bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
-  if (!WaitFor(descriptor, {.write = true}, until)) return false;
+  if (!WaitFor(descriptor, {.writable = true}, until)) return false;
   int error = 0;
   socklen_t size = sizeof error;
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
@@ -92,7 +92,7 @@ bool MigrateLink::FinishHandshake(int64_t timeout_ms) {
     const Transfer::State state = stream_.Handshake().state;
     if (state == Transfer::State::kMoved) break;
     if (state != Transfer::State::kLater) return false;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.read = true}), until)) return false;
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.readable = true}), until)) return false;
   }
   return true;
 }
@@ -106,7 +106,7 @@ bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
       continue;
     }
     if (sent.state != Transfer::State::kLater) return false;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.write = true}), until)) {
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.writable = true}), until)) {
       has_timed_out_ = true;
       return false;
     }
@@ -142,7 +142,7 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
       continue;
     }
     if (got.state != Transfer::State::kLater) return std::nullopt;
-    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.read = true}), until)) {
+    if (!WaitFor(stream_.FileDescriptor(), stream_.EventsToAwait({.readable = true}), until)) {
       has_timed_out_ = true;
       return std::nullopt;
     }

@@ -122,10 +122,10 @@ Transfer ByteStream::SendUntapped(const ReplyBuffer& output, SendLimits limits) 
 
 bool ByteStream::TlsInHandshake() const { return tls_->InHandshake(); }
 bool ByteStream::TlsHasBufferedInput() const { return tls_->HasBufferedInput(); }
-SocketPoller::Interest ByteStream::TlsEventsToAwait(SocketPoller::Interest wanted) const {
+SocketPoller::Events ByteStream::TlsEventsToAwait(SocketPoller::Events wanted) const {
   return tls_->EventsToAwait(wanted);
 }
-SocketPoller::Interest ByteStream::TlsPossibleTransfers(SocketPoller::Interest ready) const {
+SocketPoller::Events ByteStream::TlsPossibleTransfers(SocketPoller::Events ready) const {
   return tls_->PossibleTransfers(ready);
 }
 

@@ -60,13 +60,13 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
     return tls_ != nullptr && TlsHasBufferedInput();
   }
 
-  // EventsToAwait returns the socket events to wait for in order to receive (`wanted.read`) or send (`wanted.write`).
-  // PossibleTransfers returns whether receiving and sending are possible after the socket events `ready`. With TLS,
-  // sending may need a readable socket, and receiving a writable one.
-  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // socket events needed for transfers
+  // EventsToAwait returns the socket events to wait for in order to receive (`wanted.readable`) or send
+  // (`wanted.writable`). PossibleTransfers returns whether receiving and sending are possible after the socket events
+  // `ready`. With TLS, sending may need a readable socket, and receiving a writable one.
+  SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const {  // socket events needed for transfers
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // the transfers that `ready` allows
+  SocketPoller::Events PossibleTransfers(SocketPoller::Events ready) const {  // the transfers that `ready` allows
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
@@ -76,11 +76,11 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   void Close();                   // sends TLS' close_notify if TLS works, and closes the socket
 
  private:
-  bool TlsInHandshake() const;       // InHandshake of an encrypted stream
-  bool TlsHasBufferedInput() const;  // HasBufferedInput of an encrypted stream
-  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;  // EventsToAwait of an encrypted stream
-  SocketPoller::Interest TlsPossibleTransfers(  // PossibleTransfers of an encrypted stream
-      SocketPoller::Interest ready) const;
+  bool TlsInHandshake() const;                                               // InHandshake of an encrypted stream
+  bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
+  SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // EventsToAwait of an encrypted stream
+  SocketPoller::Events TlsPossibleTransfers(                                 // PossibleTransfers of an encrypted stream
+      SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendUntapped(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_

@@ -180,15 +180,15 @@ void LinkConnection::Open() {
   if (user_ != nullptr && is_reading_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
-void LinkConnection::OnReady(SocketPoller::Interest ready) {
+void LinkConnection::OnReady(SocketPoller::Events ready) {
   if (user_ == nullptr || conditions_.is_cut) return;
   const auto self = shared_from_this();
   parts_.loop.MarkActive(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
   if (stage_ == Stage::kHandshake) return Handshake();
-  const SocketPoller::Interest allowed = stream_->PossibleTransfers(ready);
-  if (allowed.write && HasUnsent()) SendMore();
-  if (user_ != nullptr && allowed.read && is_reading_) Receive();
+  const SocketPoller::Events allowed = stream_->PossibleTransfers(ready);
+  if (allowed.writable && HasUnsent()) SendMore();
+  if (user_ != nullptr && allowed.readable && is_reading_) Receive();
 }
 
 void LinkConnection::Receive() {
@@ -309,23 +309,23 @@ void LinkConnection::SetReading(Link::Reading reading) {
 // simulated conditions. Ends the link if the system refuses to watch another socket.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();
-  SocketPoller::Interest wanted;
+  SocketPoller::Events wanted;
   if (stage_ == Stage::kConnecting) {
-    wanted.write = true;
+    wanted.writable = true;
   } else if (stage_ == Stage::kHandshake) {
-    wanted = stream_->EventsToAwait({.read = true});
+    wanted = stream_->EventsToAwait({.readable = true});
   } else {
-    wanted = stream_->EventsToAwait({.read = is_reading_ && !end_ && !MustPauseReading(), .write = HasUnsent()});
+    wanted = stream_->EventsToAwait({.readable = is_reading_ && !end_ && !MustPauseReading(), .writable = HasUnsent()});
   }
   if (wanted == registered_events_) return;
-  if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_events_, wanted))
+  if (!parts_.loop.poller().ChangeEvents(FileDescriptor(), *this, registered_events_, wanted))
     return End("too many sockets");
   registered_events_ = wanted;
 }
 
 void LinkConnection::Unwatch() {
   if (!registered_events_.Any()) return;
-  parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_events_, {});
+  parts_.loop.poller().ChangeEvents(FileDescriptor(), *this, registered_events_, {});
   registered_events_ = {};
 }
 

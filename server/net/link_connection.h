@@ -48,9 +48,9 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
 
   Link::Stage stage() const { return stage_; }  // how far connecting has come
 
-  void OnReadable() override { OnReady({.read = true}); }   // called by SocketPoller: the socket has input
-  void OnWritable() override { OnReady({.write = true}); }  // called by SocketPoller: the socket takes output
-  bool MayTakeLong() const override { return false; }       // false: the poller does not limit calls of OnReadable
+  void OnReadable() override { OnReady({.readable = true}); }  // called by SocketPoller: the socket has input
+  void OnWritable() override { OnReady({.writable = true}); }  // called by SocketPoller: the socket takes output
+  bool MayTakeLong() const override { return false; }          // false: the poller does not limit calls of OnReadable
 
   const Link::Target& target() const { return target_; }  // where the link connects to
   void SetConditions(const LinkConditions& conditions);   // from now on, simulates these network conditions
@@ -78,7 +78,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void BeginHandshakeOrOpen();  // once connected: begins the TLS handshake, or calls Open
   void Handshake();             // performs the next step of the TLS handshake; then calls Open, waits, or ends the link
   void Open();                  // the connection is ready: tells the user (OnConnected)
-  void OnReady(SocketPoller::Interest ready);  // called when the socket is ready: connects, sends or receives
+  void OnReady(SocketPoller::Events ready);  // called when the socket is ready: connects, sends or receives
   void Receive();       // reads from the socket, up to kReceivesPerEvent times; gives the bytes to Deliver
   void ReceiveLater();  // calls Receive in a later turn of the event loop
   bool HasUnsent() const { return unsent_.size() != sent_; }  // true: the socket has not taken all bytes of unsent_
@@ -104,7 +104,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   std::unique_ptr<ConnectAttempts> connect_attempts_;  // addresses to try in turn; null: an accepted connection
   Stage stage_ = Stage::kResolving;                    // how far connecting has come
   std::unique_ptr<ByteStream> stream_;                 // sends and receives; null: no socket yet
-  SocketPoller::Interest registered_events_;           // the socket events about which the poller tells this object
+  SocketPoller::Events registered_events_;             // the socket events about which the poller tells this object
   bool is_reading_ = true;                             // false: SetReading(kOff) was called
   LinkConditions conditions_;                          // the network conditions that are simulated
   DelayedDirection to_send_;                           // bytes to send that are delayed, by conditions_

@@ -63,10 +63,10 @@ class LoopListening final : public Network::Listening {
   class ListeningSocket final : public SocketPoller::Watcher {
    public:
     ListeningSocket(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
-      owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {}, {.read = true});
+      owner_.parts_.connection.loop.poller().ChangeEvents(socket_.Get(), *this, {}, {.readable = true});
     }
     ~ListeningSocket() override {
-      owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {.read = true}, {});
+      owner_.parts_.connection.loop.poller().ChangeEvents(socket_.Get(), *this, {.readable = true}, {});
       StopListening(socket_.Get());
     }
     ListeningSocket(const ListeningSocket&) = delete;
@@ -181,8 +181,8 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
   PipeWatch& operator=(const PipeWatch&) = delete;
 
   void SetReading(Link::Reading reading) override {
-    const SocketPoller::Interest wanted{.read = reading == Link::Reading::kOn};
-    if (wanted != registered_ && loop_.poller().ChangeInterest(descriptor_, *this, registered_, wanted))
+    const SocketPoller::Events wanted{.readable = reading == Link::Reading::kOn};
+    if (wanted != registered_ && loop_.poller().ChangeEvents(descriptor_, *this, registered_, wanted))
       registered_ = wanted;
   }
   void OnReadable() override {
@@ -198,7 +198,7 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
   EventLoop::Participant& participant_;
   const int descriptor_;
   const std::function<void()> handler_;
-  SocketPoller::Interest registered_;
+  SocketPoller::Events registered_;
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 }  // namespace
 
-// Memory for the one asynchronous wait that WakeAsio starts. Without it, Asio would allocate memory for each wait. Asio
-// still has the wait when the SocketPoller is destroyed, and destroys it later.
+// Memory for the one asynchronous wait that LetSocketsWakeAsio starts. Without it, Asio would allocate memory for each
+// wait. Asio still has the wait when the SocketPoller is destroyed, and destroys it later.
 struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
@@ -88,10 +88,10 @@ SocketPoller::SocketPoller(asio::io_context& context, const RealClock& real_cloc
 
 SocketPoller::~SocketPoller() = default;
 
-bool SocketPoller::ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to) {
+bool SocketPoller::ChangeEvents(int descriptor, Watcher& watcher, Events from, Events to) {
   if (from == to) return true;
   epoll_event event{};
-  event.events = (to.read ? uint32_t{EPOLLIN} | EPOLLRDHUP : 0u) | (to.write ? uint32_t{EPOLLOUT} : 0u);
+  event.events = (to.readable ? uint32_t{EPOLLIN} | EPOLLRDHUP : 0u) | (to.writable ? uint32_t{EPOLLOUT} : 0u);
   event.data.ptr = &watcher;
   int operation = !to.Any() ? EPOLL_CTL_DEL : from.Any() ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   if (epoll_ctl(set_->descriptor.native_handle(), operation, descriptor, &event) != 0) return false;
@@ -102,7 +102,7 @@ bool SocketPoller::ChangeInterest(int descriptor, Watcher& watcher, Interest fro
   return true;
 }
 
-void SocketPoller::WakeAsio() {
+void SocketPoller::LetSocketsWakeAsio() {
   if (std::exchange(wakes_asio_, true)) return;
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }

@@ -1,8 +1,9 @@
-// SocketPoller: finds out which sockets of clients and links are ready, all together.
+// SocketPoller: finds out with one system call which of all sockets of clients and links are ready.
 //
 // To wait for a socket, Asio needs a system call for each read. SocketPoller registers a socket once (level-triggered
 // epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves several percent of
-// the CPU time of a request. EventLoop calls Serve in each turn, and WakeAsio before it waits in Asio.
+// the CPU time of a request. EventLoop calls Serve in each turn. Before it waits in Asio, it calls LetSocketsWakeAsio,
+// so that a ready socket also ends this wait.
 #pragma once
 
 #include <cstddef>
@@ -39,28 +40,28 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
     virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
   };
-  struct Interest {      // socket events: readable, writable or both
-    bool read = false;   // the socket has, or must get, input
-    bool write = false;  // the socket is writable, or must become so
-    bool operator==(const Interest&) const = default;
-    bool Any() const { return read || write; }  // true: there is an event to watch for
+  struct Events {           // socket events that are wanted, or that have occurred
+    bool readable = false;  // the socket has input, or must get some
+    bool writable = false;  // the socket is writable, or must become so
+    bool operator==(const Events&) const = default;
+    bool Any() const { return readable || writable; }  // true: there is an event to watch for
   };
 
   SocketPoller(asio::io_context& context, const RealClock& real_clock);
   ~SocketPoller();
 
-  // Changes the events that `watcher` is told about. `from` must be the interest that was set before (at first an empty
-  // one). An empty `to` ends all events, including errors and hang-ups. Otherwise an error or a hang-up counts as both
-  // readable and writable. Returns false if the system refuses more sockets (fs.epoll.max_user_watches). Cost: one
-  // system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
-                      Interest from, Interest to);
+  // Changes the events that `watcher` is told about. `from` must be the events that were set before (at first none). An
+  // empty `to` ends all events, including errors and hang-ups. Otherwise an error or a hang-up counts as both readable
+  // and writable. Returns false if the system refuses more sockets (fs.epoll.max_user_watches). Cost: one system call
+  // if the events change.
+  bool ChangeEvents(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
+                    Events from, Events to);
 
   // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends at kMaxRoundsPerTurn,
   // kMaxServedPerTurn and kMaxLongCallsUs; the other ready sockets wait for the next call.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
-  void WakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
+  void LetSocketsWakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
 
  private:
   struct WaitMemory;  // memory for the operation of Asio that waits
@@ -88,7 +89,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   const RealClock& real_clock_;  // the clock of real elapsed time
   std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
   Round* round_ = nullptr;       // the ready sockets whose watchers Serve is calling; null: Serve does not run
-  bool wakes_asio_ = false;      // true: WakeAsio was called, and Asio still waits for set_
+  bool wakes_asio_ = false;      // true: LetSocketsWakeAsio was called, and Asio still waits for set_
 };
 
 }  // namespace respite

@@ -54,33 +54,33 @@ Connection::~Connection() = default;
 void Connection::Start() {
   session_->transport = this;
   self_ = shared_from_this();
-  if (stream_.InHandshake()) return Want({.read = true});
+  if (stream_.InHandshake()) return Want({.readable = true});
   StartServing();
 }
 
-void Connection::Want(SocketPoller::Interest wanted) {
+void Connection::Want(SocketPoller::Events wanted) {
   wanted_ = wanted;
-  const SocketPoller::Interest needed = stream_.EventsToAwait(wanted);
+  const SocketPoller::Events needed = stream_.EventsToAwait(wanted);
   if (needed != reported_events_) Register(needed);
-  if (wanted.read && stream_.HasBufferedInput()) ReceiveInNextTurn();
+  if (wanted.readable && stream_.HasBufferedInput()) ReceiveInNextTurn();
 }
 
-void Connection::Register(SocketPoller::Interest interest) {
-  if (host_->loop().poller().ChangeInterest(stream_.FileDescriptor(), *this, reported_events_, interest)) {
-    reported_events_ = interest;
+void Connection::Register(SocketPoller::Events events) {
+  if (host_->loop().poller().ChangeEvents(stream_.FileDescriptor(), *this, reported_events_, events)) {
+    reported_events_ = events;
   } else {
     host_->services().clients.registry.Close(*session_);
   }
 }
 
-void Connection::OnReady(SocketPoller::Interest ready) {
+void Connection::OnReady(SocketPoller::Events ready) {
   host_->MarkActive();
   if (session_->closing) return;
   if (stream_.InHandshake()) return QueueHandshakeStep();
-  const SocketPoller::Interest allowed = stream_.PossibleTransfers(ready);
-  if (allowed.read && wanted_.read) Receive();
-  if (!allowed.write || !wanted_.write || session_->closing) return;
-  Want({.read = wanted_.read, .write = false});
+  const SocketPoller::Events allowed = stream_.PossibleTransfers(ready);
+  if (allowed.readable && wanted_.readable) Receive();
+  if (!allowed.writable || !wanted_.writable || session_->closing) return;
+  Want({.readable = wanted_.readable, .writable = false});
   // Sends the output only at the end of the turn (a pass of the event loop), because the output may have replies to
   // writes that are not on disk yet.
   host_->services().clients.registry.QueueFlush(*session_);
@@ -100,7 +100,7 @@ void Connection::ContinueHandshake() {
     case Transfer::State::kMoved:
       return StartServing();
     case Transfer::State::kLater:
-      return Want({.read = true});
+      return Want({.readable = true});
     case Transfer::State::kEnded:
     case Transfer::State::kFailed:
       break;
@@ -124,7 +124,7 @@ void Connection::StartServing() {
     return server.clients.registry.QueueFlush(*session_);
   }
   ++server.env.stats.connections;
-  Want({.read = true});
+  Want({.readable = true});
 }
 
 void Connection::Receive() {
@@ -132,7 +132,8 @@ void Connection::Receive() {
     if (stream_.HasBufferedInput()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
-  if (host_->services().env.phase.PausesInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
+  if (host_->services().env.phase.PausesInputOf(*session_))
+    return Want({.readable = false, .writable = wanted_.writable});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return HandleDisconnect(received.state);
@@ -153,7 +154,7 @@ void Connection::ReceiveInNextTurn() {
   if (std::exchange(receive_posted_, true)) return;
   host_->Post([self = shared_from_this()] {
     self->receive_posted_ = false;
-    if (self->self_ != nullptr && self->wanted_.read) self->Receive();
+    if (self->self_ != nullptr && self->wanted_.readable) self->Receive();
   });
 }
 
@@ -167,7 +168,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
   const bool is_held =
       session_->SendableBytes() != session_->out.Size();  // TEST FAULT holds output back, perhaps for ever
   if (!ended || is_held || session_->out.IsEmpty()) return UnsubscribeThenClose();
-  Want({.read = false, .write = wanted_.write});
+  Want({.readable = false, .writable = wanted_.writable});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
   server.clients.registry.QueueFlush(*session_);
 }
@@ -192,14 +193,15 @@ void Connection::RunPump() {
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPaused:  // the end of the pause calls Resume; until then a read notices a disconnect
-      if (!host_->services().clients.limits.EnforceInputLimit(*session_)) Want({.read = true, .write = wanted_.write});
+      if (!host_->services().clients.limits.EnforceInputLimit(*session_))
+        Want({.readable = true, .writable = wanted_.writable});
       break;
     case Pump::Outcome::kMore:  // pending requests run before new input is read
-      Want({.read = false, .write = wanted_.write});
+      Want({.readable = false, .writable = wanted_.writable});
       ResumeInNextTurn();
       break;
     case Pump::Outcome::kClosing:  // Flush closes the client
-      Want({.read = false, .write = wanted_.write});
+      Want({.readable = false, .writable = wanted_.writable});
       break;
   }
 }
@@ -231,7 +233,7 @@ void Connection::Flush(size_t most_bytes) {
     int64_t now_ms = host_->services().env.clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
     if (!host_->services().clients.limits.EnforceOutputLimit(*session_, now_ms, ClientLimits::Moment::kReply)) {
-      Want({.read = wanted_.read, .write = session_->SendableBytes() != 0});
+      Want({.readable = wanted_.readable, .writable = session_->SendableBytes() != 0});
     }
   } else if (session_->close_after_reply) {
     host_->services().clients.registry.Close(*session_);

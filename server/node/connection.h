@@ -26,8 +26,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   void Resume() override;                  // runs those of the client's waiting requests that may run now
   void Close() override;                   // stops serving the client; the socket is closed and the session freed soon
   int FileDescriptor() const override { return stream_.FileDescriptor(); }  // number of the socket
-  bool IsWaitingToWrite() const override { return wanted_.write; }  // true: output waits for space in the socket
-  bool IsHandshakeLate() const override;                            // true: the TLS handshake has taken over 30 s
+  bool IsWaitingToWrite() const override { return wanted_.writable; }  // true: output waits for space in the socket
+  bool IsHandshakeLate() const override;                               // true: the TLS handshake has taken over 30 s
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
   // handles the requests that arrived after the current one. Requires: no command of this client runs, and the client's
@@ -51,22 +51,22 @@ class Connection final : public Transport,  // the socket of one client, and its
     return home_ == nullptr ? host_ : home_->host;
   }
 
-  void OnReadable() override { OnReady({.read = true}); }    // called when the socket has input
-  void OnWritable() override { OnReady({.write = true}); }   // called when the socket has space
-  bool MayTakeLong() const override { return sends_much_; }  // true: OnReadable may take much of a turn
+  void OnReadable() override { OnReady({.readable = true}); }  // called when the socket has input
+  void OnWritable() override { OnReady({.writable = true}); }  // called when the socket has space
+  bool MayTakeLong() const override { return sends_much_; }    // true: OnReadable may take much of a turn
 
  private:
-  void OnReady(SocketPoller::Interest ready);      // reads, queues the output for the turn's end, or does the handshake
-  void Want(SocketPoller::Interest wanted);        // sets the events to wait for: input, or space for output
-  void Register(SocketPoller::Interest interest);  // sets the events that the poller reports; refused: closes client
-  void QueueHandshakeStep();                       // queues the connection for its next step of the handshake
-  void ContinueHandshake();                        // does one step of the TLS handshake, which takes much CPU
-  void StartServing();                             // begins to read requests, unless protected mode refuses the client
-  void Receive();                                  // reads input and runs the requests in it
-  void ReceiveInNextTurn();                        // calls Receive in the next turn; other clients run first
-  void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
-  void HandleDisconnect(Transfer::State state);    // kEnded: closes the client after its replies; kFailed: closes it
-  void UnsubscribeThenClose();                     // removes the subscriptions, perhaps over several turns, then closes
+  void OnReady(SocketPoller::Events ready);      // reads, queues the output for the turn's end, or does the handshake
+  void Want(SocketPoller::Events wanted);        // sets the events to wait for: input, or space for output
+  void Register(SocketPoller::Events events);    // sets the events that the poller reports; refused: closes client
+  void QueueHandshakeStep();                     // queues the connection for its next step of the handshake
+  void ContinueHandshake();                      // does one step of the TLS handshake, which takes much CPU
+  void StartServing();                           // begins to read requests, unless protected mode refuses the client
+  void Receive();                                // reads input and runs the requests in it
+  void ReceiveInNextTurn();                      // calls Receive in the next turn; other clients run first
+  void ResumeInNextTurn();                       // calls RunPump in the next turn; other clients run first
+  void HandleDisconnect(Transfer::State state);  // kEnded: closes the client after its replies; kFailed: closes it
+  void UnsubscribeThenClose();                   // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
@@ -79,14 +79,14 @@ class Connection final : public Transport,  // the socket of one client, and its
     std::string user;      // name of the client's user on *host when the client left it
   };
 
-  NodeHost* host_;                          // the server that serves the client
-  std::unique_ptr<Home> home_;              // null: has not left the accepting server, or that server was restarted
-  Session* session_;                        // state of the client on *host_; valid while self_ is set
-  ByteStream stream_;                       // the socket, with or without TLS
-  int64_t opened_ms_;                       // when the socket was accepted (real time)
-  SocketPoller::Interest wanted_;           // events that the connection waits for
-  SocketPoller::Interest reported_events_;  // events that the poller was told to report
-  bool receive_posted_ = false;             // true: Receive will be called in the next turn
+  NodeHost* host_;                        // the server that serves the client
+  std::unique_ptr<Home> home_;            // null: has not left the accepting server, or that server was restarted
+  Session* session_;                      // state of the client on *host_; valid while self_ is set
+  ByteStream stream_;                     // the socket, with or without TLS
+  int64_t opened_ms_;                     // when the socket was accepted (real time)
+  SocketPoller::Events wanted_;           // events that the connection waits for
+  SocketPoller::Events reported_events_;  // events that the poller was told to report
+  bool receive_posted_ = false;           // true: Receive will be called in the next turn
   bool is_unsubscribing_to_close_ =
       false;                          // true: UnsubscribeThenClose has begun; no request runs, and output is dropped
   bool sends_much_ = true;            // true: the last read got at least 32 KB, or there was none yet

@@ -273,7 +273,7 @@ void Listener::AdmitSocket(Descriptor accepted, Protocol protocol) {
   session.addresses.local = std::move(names.local_address);
   session.addresses.is_unix_socket = names.is_unix_socket;
   session.addresses.is_loopback = names.is_loopback;
-  session.addresses.encrypted = tls != nullptr;
+  session.addresses.is_encrypted = tls != nullptr;
   session.authenticated = !server.clients.users.IsLoginRequired();
   ByteStream stream(std::move(accepted), std::move(tls));
   if (recorder_ != nullptr) stream.SetTap(recorder_->NewTap());

@@ -1,4 +1,4 @@
-// ServerIdentity: the IDs of this server, and the time at which it started.
+// ServerIdentity: the run ID of this server, and the time at which it started.
 #pragma once
 
 #include <cstdint>

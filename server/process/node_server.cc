@@ -58,7 +58,7 @@ Node::Parts NodeServer::MakeNodeParts() {
                       SystemSeed(),  files_,       children_};
   if (!settings().hash_seed.empty()) {
     // The directive `hash-seed` determines the order in which SCAN returns keys, as in Valkey. The order is equal for
-    // all servers with the same value.
+    // all servers with the same value. The directive `seed` takes precedence.
     const auto digest = Sha256(settings().hash_seed);
     std::memcpy(&node.hash_key.low, digest.data(), sizeof node.hash_key.low);
     std::memcpy(&node.hash_key.high, digest.data() + sizeof node.hash_key.low, sizeof node.hash_key.high);

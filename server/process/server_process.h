@@ -107,8 +107,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
-  // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
-  // of a server with its own thread runs.
+  // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Otherwise posts it
+  // to the loop of this thread. Requires: that loop runs.
   static void RunOnThreadOf(const HostedServer& hosted,  // runs `task` on the thread of this server
                             std::function<void()> task);
   // Runs `task` on the main thread. With `node-threads yes`, runs it later; otherwise before returning.

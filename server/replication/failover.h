@@ -65,7 +65,7 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
   void EndIfHandedOver();       // in kInProgress: ends the failover, and resumes writes
-  void HandleFailedTakeover();  // in kInProgress: aborts; the target refuses, or its link is lost
+  void HandleFailedTakeover();  // called when the target refuses, or its link is lost: aborts, if in kInProgress
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs
   Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …

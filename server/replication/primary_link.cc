@@ -592,7 +592,7 @@ PrimaryLink::Figures PrimaryLink::GetFigures() const {
   if (resync_) {
     const auto total = resync_->receiver().TotalBytes();
     figures.transfer_total = total ? static_cast<int64_t>(*total) : -1;
-    figures.transfer_read = static_cast<int64_t>(resync_->receiver().ReadBytes());
+    figures.transfer_read = static_cast<int64_t>(resync_->receiver().DeliveredBytes());
   }
   return figures;
 }

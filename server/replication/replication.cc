@@ -349,7 +349,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
     return false;
   }
   const bool is_sane = request.from > 0 && request.from <= History::kMaxOffset;
-  if (!is_sane || !history.CanContinue(request.id, request.from)) {
+  if (!is_sane || !history.SharesHistoryBefore(request.id, request.from)) {
     log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;

@@ -28,7 +28,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
     Replicas& replicas;         // the replicas of this server
     ReplicationStream& stream;  // the stream to this server's own replicas
   };
-  // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.
+  // Prepares this replica to receive a snapshot from its primary. With it, this server takes over the history `id` (a
+  // replication ID) up to `offset`.
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   // kMore: more bytes must arrive. kWhole: the whole snapshot has arrived; Install must be called.

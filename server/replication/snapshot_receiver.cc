@@ -60,10 +60,10 @@ SnapshotReceiver::Status SnapshotReceiver::ParseHeader() {
 }
 
 SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
-  const Bytes wanted = bytes.substr(0, *total_bytes_ - read_bytes_);
+  const Bytes wanted = bytes.substr(0, *total_bytes_ - delivered_bytes_);
   bytes.remove_prefix(wanted.size());
   if (!Write(wanted)) return Status::kFailed;
-  return read_bytes_ == *total_bytes_ ? Finish() : Status::kMore;
+  return delivered_bytes_ == *total_bytes_ ? Finish() : Status::kMore;
 }
 
 // Handles bytes of a snapshot that ends with a mark. The mark counts only if no bytes follow it: the primary sends
@@ -80,7 +80,7 @@ SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
 bool SnapshotReceiver::Write(Bytes bytes) {
   if (bytes.empty()) return true;
   if (!target_->Write(bytes)) return false;
-  read_bytes_ += bytes.size();
+  delivered_bytes_ += bytes.size();
   return true;
 }
 

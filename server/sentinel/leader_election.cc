@@ -10,7 +10,7 @@ namespace {
 
 using Votes = std::map<std::string, int>;
 
-// Returns the candidate with the most votes; empty if there are no votes.
+// Returns the candidate with the most votes, of equal ones the first by name; empty if there are no votes.
 std::string MostOf(const Votes& votes) {
   std::string winner;
   int most = 0;

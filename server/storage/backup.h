@@ -79,7 +79,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void Flush();  // at the end of a Turn: writes the recorded commands
   void Cron();   // the timer's work: starts a pending backup, removes a sealed one after backup-sealed-ttl
   // Called after all data was replaced without propagated commands, for example by a full synchronization. A backup
-  // whose base was begun fails, because its commands belong to other data. `reason` is for clients and the log.
+  // whose base was begun fails, because the commands recorded from now on would not fit the base. A pending backup
+  // stays pending. `reason` is for clients and the log.
   void HandleDataReplaced(const char* reason);  // a backup fails if the data is replaced without commands
   void HandleShutdown();                        // the server stops: gives up a backup that is not sealed
 
@@ -94,7 +95,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed
   FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
   FailureReason BeginByItself();             // starts the recorder and the child
-  void HandleChildEnd(const ChildEnd& end);  // called when the child of BeginByItself has ended
+  void HandleChildEnd(const ChildEnd& end);  // called when the child that BeginByItself started for the base has ended
   void PinBase();                            // links the base of the append-only file
   void HandleBaseComplete();                 // enters kIncrementing, as the base is complete
   IoError TakeOverIncremental();             // links the AOF's last incremental, which recorder_ continues from now on

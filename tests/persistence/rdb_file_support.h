@@ -114,7 +114,7 @@ inline void AddVectorSet(Database& database, Bytes key, int count) {
   shape.encoding = VectorEncoding::kFloat;
   shape.dimensions = 2;
   shape.m = 4;
-  table->Begin(shape);
+  table->SetShape(shape);
   for (int i = 0; i < count; ++i) {
     std::vector<float> vector{static_cast<float>(random.Unit()), 0.5F};
     const float length = NormalizeVector(vector);

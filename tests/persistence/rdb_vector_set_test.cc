@@ -158,7 +158,7 @@ TEST(RdbVectorSetTest, LargeSetsAreReadBackExactly) {
     shape.dimensions = 20;
     shape.m = 5;
     shape.input_dimensions = encoding == VectorEncoding::kFloat ? 30 : 0;
-    table->Begin(shape);
+    table->SetShape(shape);
     for (int i = 0; i < 600; ++i) {
       std::vector<float> vector(20);
       for (float& x : vector) x = static_cast<float>(random.Unit()) - 0.5F;

@@ -96,7 +96,7 @@ const char* Selector::Apply(Bytes rule) {
 }
 
 void Selector::GrantEveryCommand(Grant grant) {
-  all_commands_ = begins_with_all_ = grant == Grant::kGive;
+  all_commands_ = rules_begin_with_all_ = grant == Grant::kGive;
   allowed_.assign(allowed_.size(), all_commands_);
   first_arguments_.clear();
   command_rules_.clear();
@@ -300,7 +300,7 @@ bool Selector::AllowsChannel(Bytes name, ChannelUse use) const {
 
 std::string Selector::Commands() const {
   const std::string rules = Joined(command_rules_);
-  return (begins_with_all_ ? "+@all" : "-@all") + (rules.empty() ? rules : " " + rules);
+  return (rules_begin_with_all_ ? "+@all" : "-@all") + (rules.empty() ? rules : " " + rules);
 }
 
 std::vector<std::string> Selector::KeyRules() const {
@@ -334,7 +334,7 @@ std::vector<std::string> Selector::Rules() const {
   rules.emplace_back(all_channels_ ? "&*" : "resetchannels");
   for (const std::string& glob : channel_patterns_) rules.push_back("&" + glob);
   if (!all_databases_) rules.push_back(databases_.empty() ? "resetdbs" : Databases());
-  rules.emplace_back(begins_with_all_ ? "+@all" : "-@all");
+  rules.emplace_back(rules_begin_with_all_ ? "+@all" : "-@all");
   rules.insert(rules.end(), command_rules_.begin(), command_rules_.end());
   return rules;
 }

@@ -125,14 +125,14 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 
-  const CommandTable* table_;     // all commands that the server knows
-  bool all_commands_ = false;     // true: every command is allowed (none was forbidden after +@all)
-  bool all_keys_ = false;         // true: every key may be read and written
-  bool all_channels_ = false;     // true: every channel is allowed
-  bool all_databases_ = true;     // true: every database may be used
-  std::set<int> databases_;       // the allowed databases, unless all_databases_
-  bool begins_with_all_ = false;  // +@all was applied later than -@all: Commands() begins with +@all
-  std::vector<bool> allowed_;     // true for each allowed command; the index is Command::id
+  const CommandTable* table_;          // all commands that the server knows
+  bool all_commands_ = false;          // true: every command is allowed (none was forbidden after +@all)
+  bool all_keys_ = false;              // true: every key may be read and written
+  bool all_channels_ = false;          // true: every channel is allowed
+  bool all_databases_ = true;          // true: every database may be used
+  std::set<int> databases_;            // the allowed databases, unless all_databases_
+  bool rules_begin_with_all_ = false;  // +@all was applied later than -@all: Commands() begins with +@all
+  std::vector<bool> allowed_;          // true for each allowed command; the index is Command::id
   std::map<uint32_t, std::vector<std::string>> first_arguments_;  // from "+select|0": first arguments, by Command::id
   std::vector<std::string> command_rules_;     // rules about commands in order, such as "+get" and "-@admin"
   std::vector<KeyPattern> key_patterns_;       // the rules about keys, unless all_keys_

@@ -47,8 +47,9 @@ class Users {  // owns all ACL users, and finds them by name
   // Deletes the user. Requires: the user is not the default user, and no pointers to it remain.
   void Remove(const User& user);  // deletes the user; never the user `default`
 
-  // Returns the lines to write to an ACL file, without line ends. Quotes only rules inside a selector `(…)`, and of
-  // these only the ones that contain quotes or end with `)`.
+  // Returns the lines to write to an ACL file, without line ends. Unlike Redis, quotes a rule inside a selector `(…)`
+  // that contains quotes or ends with `)`, because Load would split it wrongly, or take its `)` for the end of the
+  // selector.
   std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user, for ACL SAVE
   // Returns the lines about users for the configuration file. Empty words and words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;  // lines "user NAME RULES" for redis.conf: with quotes where needed

@@ -20,7 +20,7 @@ constexpr char kNotAPrimary[] = "ERR The specified node is not a master";
 
 NodesFormat FormatFor(const Call& call) {
   const ClientAddresses& addresses = call.session.Caller().addresses;
-  return {.port = addresses.encrypted ? PortChoice::kTls : PortChoice::kTcp,
+  return {.port = addresses.is_encrypted ? PortChoice::kTls : PortChoice::kTcp,
           .form = NodeForm::kClient,
           .family = addresses.IsIpv6() ? IpFamily::kIpv6 : IpFamily::kIpv4};
 }

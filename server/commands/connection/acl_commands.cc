@@ -1,4 +1,4 @@
-// ACL: users, their permissions, and the log of denied commands.
+// ACL: users, their permissions, and the log of refused commands and failed logins.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"

@@ -56,7 +56,7 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
   return room;
 }
 
-// `words` are fields, each followed by its value. A new hash gets space for them.
+// `words` are fields, each followed by its value. A new hash gets space for them, at most kMaxCapacity bytes.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key,  // opens the hash, or creates one with space for the fields
                                 std::span<const Bytes> words) {
   constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed

@@ -26,7 +26,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
     std::vector<Match> matches;  // the runs of the subsequence, the last one first
   };
 
-  // As in Redis, longer strings are refused.
+  // As in Redis, LCS refuses longer strings.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
   // Returns the memory of the table in bytes. Requires: each string has at most kMaxBytes.
@@ -37,7 +37,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
 
   uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the longest common subsequence
 
-  // Returns the same one as Redis if there are several longest common subsequences.
+  // If there are several longest common subsequences, returns the one that Redis returns.
   Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
 
  private:

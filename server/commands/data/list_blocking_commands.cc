@@ -21,7 +21,7 @@ void PopElementOrWait(Call& call, ListEnd end) {
     call.reply.Array(2);
     call.reply.Bulk(key);
     PopOne(call, list, end);
-    return call.effect.Replace(PopCommand(end), key);
+    return call.effect.Replace(CommandOfPop(end), key);
   }
   call.Wait({.keys = keys, .type = ValueType::kList, .timeout_ms = timeout_ms});
 }

@@ -41,7 +41,7 @@ size_t IndexOf(int64_t index, size_t size) {
 
 void PushAll(Call& call, Edit<List>& list, ListEnd end) {
   list->Push(end, call.args.Rest());
-  list.ReportChange(PushEvent(end), call.args.Left());
+  list.ReportChange(EventOfPush(end), call.args.Left());
   call.reply.Integer(static_cast<int64_t>(list->Size()));
 }
 
@@ -111,7 +111,7 @@ struct RPushX {
 
 void PopElements(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
-  if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end).Name());
+  if (call.args.Left() > 1) throw refusals::WrongArity(EventOfPop(end).Name());
   std::optional<size_t> count;
   if (!call.args.AtEnd()) count = call.args.NextCount(0, refusals::kMustBePositive);
   Edit<List> list = call.db.Open<List>(key);

@@ -74,7 +74,7 @@ void RecordPushes(Call& call, Bytes key, ListEnd to, const std::vector<std::stri
   const std::vector<Bytes> pushed = InPushOrder(to, elements);
   for (size_t at = 0; at < pushed.size(); at += kPerCommand) {
     const std::span<const Bytes> piece = std::span(pushed).subspan(at, std::min(kPerCommand, pushed.size() - at));
-    std::vector<Bytes> words = {PushCommand(to), key};
+    std::vector<Bytes> words = {CommandOfPush(to), key};
     words.insert(words.end(), piece.begin(), piece.end());
     call.effect.Replace(words);
   }
@@ -88,7 +88,7 @@ void RecordMove(Call& call, const MoveOptions& options, const std::vector<std::s
   if (elements.size() == 1) {
     return call.effect.Replace("LMOVE", options.source, options.target, side(options.from), side(options.to));
   }
-  call.effect.Replace(PopCommand(options.from), options.source, static_cast<int64_t>(elements.size()));
+  call.effect.Replace(CommandOfPop(options.from), options.source, static_cast<int64_t>(elements.size()));
   RecordPushes(call, options.target, options.to, elements);
 }
 
@@ -97,7 +97,7 @@ void RecordMove(Call& call, const MoveOptions& options, const std::vector<std::s
 void RecordReordered(Call& call, const MoveOptions& options, const std::vector<std::string>& elements) {
   if (!call.effect.IsRecording()) return;
   RecordPushes(call, options.target, options.from == ListEnd::kHead ? ListEnd::kTail : ListEnd::kHead, elements);
-  call.effect.Replace(PopCommand(options.from), options.source, static_cast<int64_t>(elements.size()));
+  call.effect.Replace(CommandOfPop(options.from), options.source, static_cast<int64_t>(elements.size()));
 }
 
 // Moves elements, and replies with them in the order of the target list. Returns the number of moved elements; 0: the
@@ -112,14 +112,14 @@ size_t MoveElements(Call& call, const MoveOptions& options) {
   if (is_same) {
     elements = PopInTargetOrder(*source, options, count);
     source->Push(options.to, InPushOrder(options.to, elements));
-    source.ReportChange(PushEvent(options.to), count);
+    source.ReportChange(EventOfPush(options.to), count);
   } else {
     Edit<List> target = call.db.OpenOrCreate<List>(options.target);
     elements = PopInTargetOrder(*source, options, count);
     target->Push(options.to, InPushOrder(options.to, elements));
-    target.ReportChange(PushEvent(options.to), count);
+    target.ReportChange(EventOfPush(options.to), count);
   }
-  source.ReportChangeUncounted(PopEvent(options.from));
+  source.ReportChangeUncounted(EventOfPop(options.from));
   moves_all ? RecordReordered(call, options, elements) : RecordMove(call, options, elements);
   call.reply.Array(elements.size());
   for (const std::string& element : elements) call.reply.Bulk(element);

@@ -11,8 +11,8 @@ size_t IndexAt(ListEnd end, const List& list) { return end == ListEnd::kHead ? 0
 void TurnList(Call& call, Edit<List>& list, ListEnd from, ListEnd to) {
   call.reply.Bulk(ListCursor(*list, IndexAt(from, *list)).Element());
   list->Rotate(from, to);
-  list.ReportChange(PushEvent(to));
-  list.ReportChangeUncounted(PopEvent(from));
+  list.ReportChange(EventOfPush(to));
+  list.ReportChangeUncounted(EventOfPop(from));
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ ListEnd TakeEnd(Args& args) {
 void PopOne(Call& call, Edit<List>& list, ListEnd end) {
   call.reply.Bulk(ListCursor(*list, IndexAt(end, *list)).Element());
   list->Pop(end);
-  list.ReportChange(PopEvent(end));
+  list.ReportChange(EventOfPop(end));
 }
 
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
@@ -37,7 +37,7 @@ void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
     end == ListEnd::kHead ? cursor.Next() : cursor.Previous();
   }
   list->EraseRange(end == ListEnd::kHead ? 0 : list->Size() - count, count);
-  list.ReportChange(PopEvent(end), count);
+  list.ReportChange(EventOfPop(end), count);
 }
 
 LMPopOptions ParseLMPopOptions(Args& args) {
@@ -57,7 +57,7 @@ bool PopFromFirst(Call& call, const LMPopOptions& options) {
     call.reply.Array(2);
     call.reply.Bulk(key);
     PopMany(call, list, options.end, count);
-    call.effect.Replace(PopCommand(options.end), key, static_cast<int64_t>(count));
+    call.effect.Replace(CommandOfPop(options.end), key, static_cast<int64_t>(count));
     return true;
   }
   return false;
@@ -70,10 +70,10 @@ void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key,
   constexpr size_t kMaxCapacity = 4096;
   Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), kMaxCapacity) + 2);
   target->Push(to, {&element, 1});
-  target.ReportChange(PushEvent(to));
+  target.ReportChange(EventOfPush(to));
   call.reply.Bulk(element);
   source->Pop(from);
-  source.ReportChangeUncounted(PopEvent(from));
+  source.ReportChangeUncounted(EventOfPop(from));
 }
 
 }  // namespace respite

@@ -11,17 +11,17 @@ namespace respite {
 
 ListEnd TakeEnd(Args& args);  // takes the argument LEFT or RIGHT, or throws a Refusal
 
-inline KeyEvent PushEvent(ListEnd end) {  // the keyspace event of a push at this end
+inline KeyEvent EventOfPush(ListEnd end) {  // the keyspace event of a push at this end
   return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush");
 }
-inline KeyEvent PopEvent(ListEnd end) {  // the keyspace event of a pop at this end
+inline KeyEvent EventOfPop(ListEnd end) {  // the keyspace event of a pop at this end
   return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop");
 }
-inline Bytes PopCommand(ListEnd end) {  // the command that is propagated for a pop at this end
+inline Bytes CommandOfPop(ListEnd end) {  // name of the command that is propagated for a pop at this end
   return end == ListEnd::kHead ? "LPOP" : "RPOP";
 }
 
-inline Bytes PushCommand(ListEnd end) {  // the command that is propagated for a push at this end
+inline Bytes CommandOfPush(ListEnd end) {  // name of the command that is propagated for a push at this end
   return end == ListEnd::kHead ? "LPUSH" : "RPUSH";
 }
 

@@ -1,5 +1,5 @@
-// Options for the payloads of DUMP, RESTORE and FUNCTION DUMP: whether they are compressed (rdbcompression), and
-// whether their checksum is verified (a switch of DEBUG).
+// Options for the payloads of DUMP, RESTORE, MIGRATE, FUNCTION DUMP and FUNCTION RESTORE: whether they are compressed
+// (rdbcompression), and whether their checksum is verified (a switch of DEBUG).
 #pragma once
 
 #include "persistence/dump_payload.h"

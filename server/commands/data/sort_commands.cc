@@ -210,7 +210,7 @@ bool HasOnlyDecimalCharacters(Bytes text) {
 template <class Visit>
 void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (i % DbView::kPrefetchAhead == 0) by.FetchAhead(call.db, elements.subspan(i));
+    if (i % DbView::kPrefetchAhead == 0) by.PrefetchValues(call.db, elements.subspan(i));
     if (!by.VisitValue(call.db, elements[i], [&](Bytes weight) { visit(std::optional(weight)); })) visit(std::nullopt);
   }
 }

@@ -38,7 +38,7 @@ struct SortRange {   // the part of the result that SORT returns
 
 class SortOrder {  // orders elements for SORT by numbers or texts
  public:
-  // The texts in `elements` must outlive this object.
+  // The array `elements` and its texts must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
   void AddNumber(double number) { Add(NumberRank(number)); }  // sets the number of the next element

@@ -20,7 +20,7 @@ SortPattern::SortPattern(Bytes text) : text_(text) {
   after_ = after_.substr(0, arrow);
 }
 
-void SortPattern::FetchAhead(const DbView& db, std::span<const Bytes> elements) {
+void SortPattern::PrefetchValues(const DbView& db, std::span<const Bytes> elements) {
   if (kind_ != Kind::kKey) return;
   std::array<std::string, DbView::kPrefetchAhead> keys;
   std::array<Bytes, DbView::kPrefetchAhead> views;

@@ -22,8 +22,8 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
   // Calls visit(Bytes value) with the value that the pattern yields for the element: the element itself (`#`), a
   // string, or a field of a hash. The view is valid only during the call.
   template <class Visit>
-  bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // calls visit(value); false: there is none
-  void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
+  bool VisitValue(DbView& db, Bytes element, Visit&& visit);               // calls visit(value); false: there is none
+  void PrefetchValues(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
 
  private:
   // The value that the pattern yields. kNothing: none. kElement: the element itself (`#`). kKey: the value of another

@@ -25,7 +25,7 @@ Bytes TakeJsonText(Call& call);                        // takes the next argumen
 int64_t TakeJsonInteger(Call& call);                   // takes the next argument as an integer, or throws
 Bytes TakeOptionalJsonPath(Call& call);                // takes the text of a path if there is one; the default is "."
 JsonPath ParseJsonPath(const Call& call, Bytes text);  // parses a path, or throws
-// Some commands begin the error with "ERR", others do not, as in Redis.
+// Whether the error for a malformed JSON value begins with "ERR". As in Redis, this depends on the command.
 enum class JsonErrorPrefix : uint8_t { kErr, kNone };
 JsonValue ParseJsonArgument(Bytes text, JsonErrorPrefix prefix);  // parses a JSON value, or throws
 
@@ -73,8 +73,9 @@ void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throw
 // path: the number of its steps, or with `..` the depth of the whole document.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
-// Throws a Refusal if all copies together have more bytes than a string may have.
-void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies take too much memory
+// A command inserts one new value or text of `bytes` bytes at `count` places that match its path. Throws a Refusal if
+// these copies together have more bytes than a string may have.
+void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies together are too large
 
 Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "object", "integer" …
 

@@ -57,7 +57,7 @@ struct CommandDocs {
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     call.args.ExpectFewArguments();
-    const std::vector<const Command*> commands = Asked(call);
+    const std::vector<const Command*> commands = DescribedCommands(call);
     call.reply.Map(commands.size());
     for (const Command* command : commands) {
       call.reply.Bulk(command->full_name);
@@ -66,15 +66,15 @@ struct CommandDocs {
   }
 
  private:
-  // Returns the commands that the request names, or all commands if the request names none. As in Redis, unknown names
-  // are skipped.
-  static std::vector<const Command*> Asked(Call& call) {
+  // Returns the commands that COMMAND DOCS must describe: those that the request names, or all if it names none. As in
+  // Redis, COMMAND DOCS skips unknown names.
+  static std::vector<const Command*> DescribedCommands(Call& call) {
     const CommandTable& table = call.services.env.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
-    std::vector<const Command*> asked;
+    std::vector<const Command*> commands;
     for (Bytes name : call.args.Rest())
-      if (const Command* command = table.FindByFullName(name)) asked.push_back(command);
-    return asked;
+      if (const Command* command = table.FindByFullName(name)) commands.push_back(command);
+    return commands;
   }
 };
 

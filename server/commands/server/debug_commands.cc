@@ -199,7 +199,7 @@ void RefuseWhileLoading(Call& call) {
     throw refusals::LoadingDataset(TraitsWithProductNames(call.services.env.settings));
 }
 
-// Returns the entry of a key. As in Redis, DEBUG also finds keys that have expired but were not removed yet.
+// Returns the entry of a key. As in Redis, DEBUG OBJECT also finds keys that have expired but were not removed yet.
 const Entry& FindEvenExpired(Call& call, Bytes key) {
   const Entry* entry = call.db.Data().Find(key);
   if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};

@@ -328,8 +328,8 @@ struct ReplConf {
     }
   }
 
-  // Takes the offset that a replica acknowledges (REPLCONF ACK). Ignores it if the client is not a replica, or if the
-  // offset is no integer.
+  // Takes the offset that a replica acknowledges (REPLCONF ACK), and with FACK the offset that is on its disk. Ignores
+  // both if the client is not a replica, or if the acknowledged offset is no integer.
   static void TakeAck(Call& call) {
     const auto offset = ParseInteger(call.args.Next());
     const auto on_disk = call.args.TakeToken("FACK") ? ParseInteger(call.args.Next()) : std::nullopt;

@@ -21,7 +21,7 @@ void PopScoredOrWait(Call& call, ScoreEnd end) {
       call.reply.Bulk(member);
       call.reply.Double(score);
     });
-    return call.effect.Replace(PopCommand(end), key);
+    return call.effect.Replace(CommandOfPop(end), key);
   }
   call.Wait({.keys = keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
 }

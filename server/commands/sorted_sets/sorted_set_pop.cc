@@ -30,7 +30,7 @@ bool PopFromFirst(Call& call, const ZMPopOptions& options) {
       call.reply.Bulk(member);
       call.reply.Double(score);
     });
-    call.effect.Replace(PopCommand(options.end), key, static_cast<int64_t>(count));
+    call.effect.Replace(CommandOfPop(options.end), key, static_cast<int64_t>(count));
     return true;
   }
   return false;

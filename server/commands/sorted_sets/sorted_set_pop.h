@@ -12,7 +12,7 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-inline Bytes PopCommand(ScoreEnd end) {  // the command that is propagated for a pop at this end
+inline Bytes CommandOfPop(ScoreEnd end) {  // name of the command that is propagated for a pop at this end
   return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX";
 }
 

@@ -254,8 +254,8 @@ void RecordRangeStore(Call& call, const RangeOptions& options, size_t size, size
   const bool is_plain = !is_by_score || (IsPlainScoreEnd(request[3]) && IsPlainScoreEnd(request[4]));
   if (is_plain && options.offset >= 0) return;
   if (stored == 0) return call.effect.Replace("DEL", request[1]);
-  std::string min = is_by_score ? MinText(options.score) : std::string(request[3]);
-  std::string max = is_by_score ? MaxText(options.score) : std::string(request[4]);
+  std::string min = is_by_score ? LowerEndText(options.score) : std::string(request[3]);
+  std::string max = is_by_score ? UpperEndText(options.score) : std::string(request[4]);
   const bool is_down = options.direction == Direction::kDown;
   if (is_by_score && is_down) std::swap(min, max);
   const int64_t offset = options.offset < 0 ? options.offset + static_cast<int64_t>(size) : options.offset;
@@ -372,7 +372,7 @@ struct ZRemRangeByScore {
     const ScoreRange range = ParseScoreRange(min, max, call);
     RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.RankSpanOf(range); });
     if (IsPlainScoreEnd(min) && IsPlainScoreEnd(max)) return;
-    call.effect.Replace("ZREMRANGEBYSCORE", key, MinText(range), MaxText(range));
+    call.effect.Replace("ZREMRANGEBYSCORE", key, LowerEndText(range), UpperEndText(range));
   }
 };
 

@@ -74,8 +74,8 @@ bool IsPlainScoreEnd(Bytes word) {
   return IsDecimal(word) && ParseDouble(word).has_value();
 }
 
-std::string MinText(const ScoreRange& range) { return (range.excludes_min ? "(" : "") + DoubleText(range.min); }
-std::string MaxText(const ScoreRange& range) { return (range.excludes_max ? "(" : "") + DoubleText(range.max); }
+std::string LowerEndText(const ScoreRange& range) { return (range.excludes_min ? "(" : "") + DoubleText(range.min); }
+std::string UpperEndText(const ScoreRange& range) { return (range.excludes_max ? "(" : "") + DoubleText(range.max); }
 
 LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
 

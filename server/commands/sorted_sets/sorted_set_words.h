@@ -30,10 +30,10 @@ double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD o
 bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
 // Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
 bool IsPlainScoreEnd(Bytes word);  // whether all versions read this end of a range, such as "(1.5", alike
-// MinText and MaxText print an end of a range of scores for a command that is propagated: as a decimal number, which
-// all versions of Redis and Valkey read alike.
-std::string MinText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
-std::string MaxText(const ScoreRange& range);  // prints the upper end, such as "1.5" or "(1.5"
+// LowerEndText and UpperEndText print an end of a range of scores for a command that is propagated: as a decimal
+// number, which all versions of Redis and Valkey read alike.
+std::string LowerEndText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
+std::string UpperEndText(const ScoreRange& range);  // prints the upper end, such as "1.5" or "(1.5"
 LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
 
 inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // converts negative ranks; cuts to `size` members

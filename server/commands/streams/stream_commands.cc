@@ -132,7 +132,9 @@ struct TrimWords {
   std::string threshold;
 };
 
-// Trims, and notes in `recorder` what a trim with DELREF or ACKED removes. Returns the number of removed entries.
+// Trims, and returns the number of removed entries. Notes in `recorder` what must be propagated: with ACKED, each
+// removed entry; with DELREF, the references of each removed entry, and the last removed entry, before which none is
+// left; otherwise nothing.
 uint64_t TrimAndNote(StreamLog& log, const StreamTrim& trim, RemovalRecorder& recorder) {
   if (trim.references == GroupReferences::kKeep) return log.Trim(trim);
   if (trim.references == GroupReferences::kMustBeReleased) {

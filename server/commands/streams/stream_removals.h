@@ -1,5 +1,5 @@
-// RemovalRecorder: XDELEX, XACKDEL and the options DELREF and ACKED are new in Redis 8.2. So that older replicas
-// understand what they remove, it is propagated as XACK, XDEL and XTRIM (and XSETID, see RecordTrim).
+// RemovalRecorder: XDELEX, XACKDEL and the options DELREF and ACKED are new in Redis 8.2. So that older replicas can
+// execute their removals, these are propagated as XACK, XDEL and XTRIM (and XSETID, see RecordTrim).
 #pragma once
 
 #include <map>

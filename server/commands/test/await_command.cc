@@ -23,7 +23,7 @@
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/lab/awaits.h"
-#include "server/lab/entry_counter.h"
+#include "server/lab/journal_match_counter.h"
 #include "server/lab/lab.h"
 #include "server/lab/request_text.h"
 
@@ -150,7 +150,7 @@ AwaitGoal TakeCommand(Call& call) {
   }
   const RequestJournal& journal = call.services.lab.journal;
   if (number.wanted == 0) RequireCompleteJournal(journal, filter);
-  const auto counter = std::make_shared<EntryCounter>(journal, std::move(filter));
+  const auto counter = std::make_shared<JournalMatchCounter>(journal, std::move(filter));
   return Counted(number, "of [" + ConditionText(before.first(taken)) + "]", [counter] { return counter->Count(); });
 }
 
@@ -205,7 +205,7 @@ AwaitGoal TakeQuiet(Call& call) {
   };
   const Bytes word = TakeValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
-  const auto requests = call.services.lab.awaits.SharedRequestCounter();
+  const auto requests = call.services.lab.awaits.GetOrMakeRequestCounter();
   const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.real_clock.NowUs()});
   return {.wanted = DurationText(quiet_us / 1000) + " without a request",
           .look = [&services = call.services, requests, activity, quiet_us] {

@@ -54,7 +54,7 @@ void RunTask(Call& call, const NodeGroup::Task& task) {
   const NodeGroup::TaskClient asker{&call.services, call.session.id};
   if (!call.is_resumed) {
     if (!call.MayContinueLater()) throw Refusal{"ERR this connection cannot wait here"};
-    if (const auto refusal = group.Begin(asker, task)) throw Refusal{"ERR " + *refusal};
+    if (const auto refusal = group.BeginTask(asker, task)) throw Refusal{"ERR " + *refusal};
     return call.ContinueInNextTurn();
   }
   const auto outcome = group.TakeOutcome(asker);

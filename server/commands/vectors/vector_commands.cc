@@ -139,7 +139,7 @@ struct VAdd {
     Edit<VectorSet> set = call.db.OpenOrCreate<VectorSet>(wanted.key);
     VectorTable& table = set->Table();
     if (!table.HasShape()) {
-      table.Begin(ShapeOfNew(wanted));
+      table.SetShape(ShapeOfNew(wanted));
       table.SetUid(call.random.Next() >> 32);
     }
     const EncodedVector vector = EncodeVector(table, std::move(wanted.vector));

@@ -92,7 +92,7 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);
-  while (slot != nullptr && !slot->counts.Take(slot->schedule())) {
+  while (slot != nullptr && !slot->counts.CountMatch(slot->schedule())) {
     const uint64_t serial = slot->serial;
     slot = serial == 0 ? nullptr : NextAfter(serial, operation);  // 0: the rule was just removed
   }

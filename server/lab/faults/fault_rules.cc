@@ -40,7 +40,7 @@ struct FaultRules::Rule {
   uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 
-  bool Takes() { return !is_over && counts.Take(definition.schedule); }
+  bool CountMatch() { return !is_over && counts.CountMatch(definition.schedule); }
   template <class Action>
   const Action* As() const {
     return std::get_if<Action>(&definition.action);
@@ -181,7 +181,7 @@ const RequestFault* FaultRules::FindFault(const Attempt& request) {
     if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
     Rule& rule = *candidate.rule;
     if (rule.counts.IsSpent(rule.definition.schedule) || !rule.definition.filter.Matches(facts)) continue;
-    if (!rule.Takes()) continue;
+    if (!rule.CountMatch()) continue;
     const RequestFault& fault = *rule.As<RequestFault>();
     parts_.journal.NoteFault(request, fault, rule.definition.name);
     return &fault;
@@ -213,7 +213,7 @@ const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) 
 bool FaultRules::RefusesConnection(Bytes address) {
   for (Rule* rule : connection_rules_) {
     const auto& filter = rule->definition.filter.client.address;
-    if ((!filter || filter->Matches(address)) && rule->Takes()) return true;
+    if ((!filter || filter->Matches(address)) && rule->CountMatch()) return true;
   }
   return false;
 }

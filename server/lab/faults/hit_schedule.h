@@ -26,7 +26,7 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   void Reset();  // sets the numbers of matches and hits to 0
   // Counts a match: a request, connection or disk operation that the rule matches. If the fault acts on it, also counts
   // a hit and returns true. If TIMES is used up, counts nothing and returns false.
-  bool Take(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
+  bool CountMatch(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:
   std::atomic<uint64_t> matches_ = 0;  // number of matches, hits or not, until TIMES is used up
@@ -38,7 +38,7 @@ inline void HitCounts::Reset() {  // sets the numbers of matches and hits to 0
   hits_.store(0, std::memory_order_relaxed);
 }
 
-inline bool HitCounts::Take(const HitSchedule& schedule) {  // counts a match; true: the fault acts
+inline bool HitCounts::CountMatch(const HitSchedule& schedule) {  // counts a match; true: the fault acts
   if (IsSpent(schedule)) return false;
   const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
   if (number < schedule.after) return false;

@@ -24,7 +24,7 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
   void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // remarks if `key` and first_key_.key are in different slots
   void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
 
-  FirstKey first_key_;  // keys of the running request and of the commands that the request runs
+  FirstKey first_key_;  // first key of the running request, or of the commands that it runs
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared
 };
 

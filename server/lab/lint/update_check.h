@@ -27,15 +27,17 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   void ForgetAll(int db) override;                                      // forgets the reads of this database
 
  private:
-  struct Extent {                              // the part of a value that a request uses: fields of a hash, or all
-    static constexpr size_t kMaxFields = 128;  // an Extent with more fields is not remembered
+  struct Extent {  // the part of a value that a request uses: fields of a hash, or all
+    static constexpr size_t kMaxRememberedFields = 128;  // a read of more fields is not remembered
 
     bool is_all = false;                // whether this is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
     bool Overlaps(const Extent& other) const;  // true: a common field, or one is the whole value
-    bool HasTooManyFields() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
-    Extent SharedWith(const Extent& other) const;                         // the common part. Requires: Overlaps(other)
+    bool HasTooManyFields() const {            // true: too many fields to be remembered
+      return fields.size() > kMaxRememberedFields;
+    }
+    Extent SharedWith(const Extent& other) const;  // the common part. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
   struct Read {

@@ -11,8 +11,8 @@ namespace respite {
 
 namespace {
 
-// How long, in ms of real time, the replay waits for a reply before it moves the server's clock by TEST CLOCK to the
-// time of the next event. The command may be blocked until a later time.
+// How long, in ms of real time, the replay waits for missing replies before it moves the server's clock (TEST CLOCK) to
+// the time of the next event. A blocked command may reply only when its timeout passes on that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
 // How long, in ms of real time, the replay waits for missing replies before it closes their connections. Without TEST
 // CLOCK, the recorded time since the last request or connection is added.

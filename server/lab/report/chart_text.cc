@@ -43,7 +43,7 @@ std::string EntryText(const RequestEntry& entry, size_t most) {
 
 std::string EndText(const RequestEntry& entry) {
   const bool is_plain = entry.outcome == RequestEntry::Outcome::kOk;
-  if (is_plain && entry.lock == KeyHistory::Step::kMissed) return "key exists";
+  if (is_plain && entry.lock == KeyHistory::LockAttempt::kMissed) return "key exists";
   return is_plain ? "" : PlainText(entry.OutcomeText());
 }
 

@@ -28,7 +28,7 @@ char RowLetter(const Chart::Row& row) {
     case RequestEntry::Outcome::kOk:
       break;
   }
-  return row.entry->lock == KeyHistory::Step::kMissed ? 'm' : 'o';
+  return row.entry->lock == KeyHistory::LockAttempt::kMissed ? 'm' : 'o';
 }
 
 class JsonList {

@@ -191,16 +191,16 @@ Transfer TlsStream::Send(Bytes bytes) {
   return {Transfer::State::kMoved, sent};
 }
 
-SocketPoller::Interest TlsStream::EventsToAwait(SocketPoller::Interest wanted) const {
+SocketPoller::Events TlsStream::EventsToAwait(SocketPoller::Events wanted) const {
   const bool receives_on_room = receive_waits_ == Waits::kForWritability;
   const bool sends_on_input = send_waits_ == Waits::kForInput;
-  return {.read = (wanted.read && !receives_on_room) || (wanted.write && sends_on_input),
-          .write = (wanted.write && !sends_on_input) || (wanted.read && receives_on_room)};
+  return {.readable = (wanted.readable && !receives_on_room) || (wanted.writable && sends_on_input),
+          .writable = (wanted.writable && !sends_on_input) || (wanted.readable && receives_on_room)};
 }
 
-SocketPoller::Interest TlsStream::PossibleTransfers(SocketPoller::Interest ready) const {
-  return {.read = receive_waits_ == Waits::kForWritability ? ready.write : ready.read,
-          .write = send_waits_ == Waits::kForInput ? ready.read : ready.write};
+SocketPoller::Events TlsStream::PossibleTransfers(SocketPoller::Events ready) const {
+  return {.readable = receive_waits_ == Waits::kForWritability ? ready.writable : ready.readable,
+          .writable = send_waits_ == Waits::kForInput ? ready.readable : ready.writable};
 }
 
 void TlsStream::SendCloseNotify() {

@@ -137,7 +137,7 @@ std::optional<std::string> GroupStart::WriteSentinelLines(int sentinel, const st
   if (const IoError error = ReplaceFile(files, config.file(), lines)) {
     return "Can't write " + config.file() + ": " + std::strerror(error);  // NOLINT(concurrency-mt-unsafe): at start
   }
-  auto error = config.ReadSentinelLines();
+  auto error = config.RereadSentinelLines();
   if (!error) error = CheckSentinelLines(config);
   return error ? std::optional(error->text) : std::nullopt;
 }

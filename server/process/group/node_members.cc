@@ -100,7 +100,7 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 
 // --- Tasks that take several turns
 
-std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
+std::optional<std::string> NodeMembers::BeginTask(const TaskClient& asker, const Task& task) {
   // Forgets tasks whose latest possible end (`until_ms`) was more than kMaxMs ago. Their clients would have fetched the
   // outcome by now if they still existed.
   std::erase_if(pending_, [&](const auto& one) { return real_clock_.NowMs() > one.second.until_ms + kMaxMs; });

@@ -22,8 +22,9 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const RealClock& real_clock);
 
   std::vector<Member> List() const override;
-  std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for a client
-                                   const Task& task) override;  // returns why the task cannot start; nullopt: started
+  std::optional<std::string> BeginTask(
+      const TaskClient& asker,     // starts a task for a client
+      const Task& task) override;  // returns why the task cannot start; nullopt: started
   std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the outcome, once; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node

@@ -57,7 +57,7 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
   hosted.is_killed = false;
   owner_.HandleServerReviving(hosted);
   if (node.config().mode() == ServerMode::kSentinel) {
-    if (const auto error = node.config().ReadSentinelLines()) {
+    if (const auto error = node.config().RereadSentinelLines()) {
       node.log().Warning(error->text);
       return kFailed;
     }

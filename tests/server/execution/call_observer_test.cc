@@ -151,7 +151,7 @@ TEST_F(CallObserverTest, DoesNotHearOfWhatIsLoaded) {
 }
 
 TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
-  observers().Attach(recorder_, {.min_duration_us = 500});
+  observers().Attach(recorder_, {.reported_from_us = 500});
   client_.Run("PING");
   server_.clock().AdvanceWithEachReading(400);
   client_.Run("ECHO short");
@@ -163,13 +163,13 @@ TEST_F(CallObserverTest, MayAskForLongCallsOnly) {
 }
 
 TEST_F(CallObserverTest, MayAskForLargeCallsOnly) {
-  observers().Attach(recorder_, {.min_request_bytes = 30});
+  observers().Attach(recorder_, {.reported_from_request_bytes = 30});
   client_.Run("PING");
   client_.Run("ECHO xxxxx");  // 25 bytes: *2 $4 ECHO $5 xxxxx
   EXPECT_THAT(recorder_.Take(), ElementsAre());
   client_.Run("ECHO xxxxxxxxxx");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO xxxxxxxxxx"));
-  observers().Attach(recorder_, {.min_reply_bytes = 8});
+  observers().Attach(recorder_, {.reported_from_reply_bytes = 8});
   client_.Run("PING");
   client_.Run("ECHO ab");
   EXPECT_THAT(recorder_.Take(), ElementsAre("ECHO ab"));

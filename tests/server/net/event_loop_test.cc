@@ -151,10 +151,10 @@ struct ReadySocket final : SocketPoller::Watcher {
   ReadySocket(EventLoop& owner, std::function<void()> task) : loop(owner), serve(std::move(task)) {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     EXPECT_EQ(send(ends[1], "x", 1, 0), 1);
-    EXPECT_TRUE(loop.poller().ChangeInterest(ends[0], *this, {}, {.read = true}));
+    EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {}, {.readable = true}));
   }
   ~ReadySocket() override {
-    loop.poller().ChangeInterest(ends[0], *this, {.read = true}, {});
+    loop.poller().ChangeEvents(ends[0], *this, {.readable = true}, {});
     close(ends[0]);
     close(ends[1]);
   }

@@ -11,10 +11,10 @@ TEST(HistoryTest, ANewOneCoversItselfOnly) {
   History history;
   EXPECT_EQ(history.id.size(), History::kIdLength);
   EXPECT_EQ(history.former_id, Id('0'));
-  EXPECT_TRUE(history.CanContinue(history.id, 1));
-  EXPECT_FALSE(history.CanContinue(Id('0'), 1)) << "the id that means none";
-  EXPECT_FALSE(history.CanContinue(Id('0'), -1));
-  EXPECT_FALSE(history.CanContinue("", 0));
+  EXPECT_TRUE(history.SharesHistoryBefore(history.id, 1));
+  EXPECT_FALSE(history.SharesHistoryBefore(Id('0'), 1)) << "the id that means none";
+  EXPECT_FALSE(history.SharesHistoryBefore(Id('0'), -1));
+  EXPECT_FALSE(history.SharesHistoryBefore("", 0));
 }
 
 TEST(HistoryTest, AForkCoversTheFormerOneUpToItsEnd) {
@@ -26,10 +26,10 @@ TEST(HistoryTest, AForkCoversTheFormerOneUpToItsEnd) {
   EXPECT_EQ(history.former_id, Id('a'));
   EXPECT_EQ(history.former_end, 101);
   EXPECT_EQ(history.offset, 100);
-  EXPECT_TRUE(history.CanContinue(Id('a'), 1));
-  EXPECT_TRUE(history.CanContinue(Id('a'), 101)) << "who has all 100 bytes asks for the 101st";
-  EXPECT_FALSE(history.CanContinue(Id('a'), 102));
-  EXPECT_TRUE(history.CanContinue(Id('b'), 5000));
+  EXPECT_TRUE(history.SharesHistoryBefore(Id('a'), 1));
+  EXPECT_TRUE(history.SharesHistoryBefore(Id('a'), 101)) << "who has all 100 bytes asks for the 101st";
+  EXPECT_FALSE(history.SharesHistoryBefore(Id('a'), 102));
+  EXPECT_TRUE(history.SharesHistoryBefore(Id('b'), 5000));
 }
 
 TEST(HistoryTest, ASecondForkForgetsTheFirst) {
@@ -38,8 +38,8 @@ TEST(HistoryTest, ASecondForkForgetsTheFirst) {
   history.ShiftReplicationId(Id('b'));
   history.offset = 7;
   history.ShiftReplicationId(Id('c'));
-  EXPECT_FALSE(history.CanContinue(Id('a'), 1));
-  EXPECT_TRUE(history.CanContinue(Id('b'), 8));
+  EXPECT_FALSE(history.SharesHistoryBefore(Id('a'), 1));
+  EXPECT_TRUE(history.SharesHistoryBefore(Id('b'), 8));
 }
 
 TEST(HistoryTest, ForksHaveNewNames) {
@@ -60,7 +60,7 @@ TEST(HistoryTest, AdoptTakesEverythingOver) {
   EXPECT_EQ(history.offset, 5);
   EXPECT_EQ(history.former_id, Id('0'));
   EXPECT_EQ(history.former_end, -1);
-  EXPECT_FALSE(history.CanContinue(Id('a'), 1));
+  EXPECT_FALSE(history.SharesHistoryBefore(Id('a'), 1));
 }
 
 }  // namespace

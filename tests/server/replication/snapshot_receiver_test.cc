@@ -78,7 +78,7 @@ TEST_F(SnapshotReceiverTest, TakesACountedSnapshotCutAnywhere) {
     EXPECT_EQ(status_, Status::kWhole) << cut;
     EXPECT_EQ(files_.Content(kReceivedPath), "REDISxy");
     EXPECT_EQ(receiver_->TotalBytes(), 7u);
-    EXPECT_EQ(receiver_->ReadBytes(), 7u);
+    EXPECT_EQ(receiver_->DeliveredBytes(), 7u);
   }
 }
 
@@ -173,7 +173,7 @@ TEST_F(SnapshotReceiverTest, AFullDiskLeavesNoFile) {
 
 TEST_F(SnapshotReceiverTest, WhatIsAbandonedLeavesNoFile) {
   TakePieces({"$6\r\nabc"});
-  EXPECT_EQ(receiver_->ReadBytes(), 3u);
+  EXPECT_EQ(receiver_->DeliveredBytes(), 3u);
   EXPECT_TRUE(files_.Has(kReceivedPath));
   file_.reset();
   EXPECT_FALSE(files_.Has(kReceivedPath));

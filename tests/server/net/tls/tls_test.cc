@@ -180,7 +180,7 @@ class TlsStreamTest : public TlsTest {
 
 TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   EXPECT_EQ(server_->Handshake().state, State::kLater);
-  EXPECT_EQ(server_->EventsToAwait({.read = true}), (SocketPoller::Interest{.read = true}));
+  EXPECT_EQ(server_->EventsToAwait({.readable = true}), (SocketPoller::Events{.readable = true}));
   Greet();
   EXPECT_EQ(client_->Send(Bytes("hello")).bytes, 5u);
   std::array<char, 100> target{};
@@ -328,7 +328,7 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   int after = 0;
   ioctl(ends[0], FIONREAD, &after);
   EXPECT_EQ(before - after, 128 * 1024);
-  EXPECT_EQ(server.EventsToAwait({.read = true}), (SocketPoller::Interest{.read = true}));
+  EXPECT_EQ(server.EventsToAwait({.readable = true}), (SocketPoller::Events{.readable = true}));
 }
 
 // A connection of the server whose peer is the test.

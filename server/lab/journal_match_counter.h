@@ -1,5 +1,5 @@
-// EntryCounter: counts the journal entries that match a filter, for queries that are repeated (TEST AWAIT COMMAND).
-// Each entry is checked only once, or again if its request was still blocked.
+// JournalMatchCounter: counts the journal entries that match a filter, for queries that are repeated (TEST AWAIT
+// COMMAND). Each entry is checked only once, or again if its request was still blocked.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace respite {
 
-class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter
+class JournalMatchCounter {  // counts the entries of TEST JOURNAL that match a filter
  public:
   // `journal` must outlive this object.
-  EntryCounter(const RequestJournal& journal, JournalFilter filter)
+  JournalMatchCounter(const RequestJournal& journal, JournalFilter filter)
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
   // Returns the number of matching entries since the journal was last cleared. Also counts entries from before this

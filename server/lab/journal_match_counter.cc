@@ -1,10 +1,10 @@
-#include "server/lab/entry_counter.h"
+#include "server/lab/journal_match_counter.h"
 
 #include <algorithm>
 
 namespace respite {
 
-bool EntryCounter::Recount(BlockedEntry& entry) {
+bool JournalMatchCounter::Recount(BlockedEntry& entry) {
   if (entry.seq < journal_.FirstSeq()) return true;
   const RequestEntry& now = journal_.At(entry.seq);
   const bool counts = filter_.Matches(now);
@@ -14,7 +14,7 @@ bool EntryCounter::Recount(BlockedEntry& entry) {
   return now.outcome != RequestEntry::Outcome::kBlocked;
 }
 
-uint64_t EntryCounter::Count() {
+uint64_t JournalMatchCounter::Count() {
   if (epoch_ != journal_.Epoch()) {
     epoch_ = journal_.Epoch();
     next_ = count_ = 0;
