@@ -9,6 +9,7 @@
 #include "persistence/file_head.h"
 #include "persistence/file_system.h"
 #include "server/config/settings.h"
+#include "server/dataset/data_subsystem.h"
 #include "server/execution/services.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"

@@ -15,6 +15,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/observe/info/sections.h"
 #include "server/runtime/stats.h"
