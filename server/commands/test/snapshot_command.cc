@@ -14,6 +14,7 @@
 #include "server/dataset/eviction.h"
 #include "server/dataset/lazy_free.h"
 #include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/gates.h"
 #include "server/execution/services.h"
 #include "server/lab/lab.h"
