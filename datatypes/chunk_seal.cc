@@ -157,7 +157,7 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// Clears the padding at the end of a block. UnpackSymbols decodes eight symbols at once, so it also decodes bits after
+// Clears the padding at the end of a block. UnpackSymbols decodes eight symbols together, so it also decodes bits after
 // the last symbol: zeros give the first character of the alphabet. UnpackInteger loads eight bytes, and ignores the
 // rest.
 void ClearSpareBytes(ChunkBlock& block) { std::memset(block.At(block.size - kSpareBytes), 0, kSpareBytes); }

@@ -117,7 +117,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
   // Also used while FUNCTION RESTORE unpacks its payload, so that this time counts for a SharedLimit.
-  class LoadTimer {  // while a LoadTimer exists, the time counts as that of loading libraries
+  class LoadTimer {  // while a LoadTimer exists, the time that passes counts as time of loading
    public:
     explicit LoadTimer(FunctionLibraries& libraries)
         : libraries_(libraries), started_ms_(libraries.host_.MonotonicMs()) {}

@@ -15,6 +15,7 @@
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
 #include "datatypes/vector_set.h"
+#include "server/dataset/value_names.h"
 
 namespace respite {
 
@@ -26,29 +27,9 @@ constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 
 size_t SizeOf(const Entry& entry) {
+  if (entry.Type() != ValueType::kJson) return SizeOfValue(entry);
   const EncodingLimits unused;  // nothing changes, so no limit applies
-  const CollectionContext place{ValueSlot(&entry), unused, 0};
-  switch (entry.Type()) {
-    case ValueType::kString:
-      return entry.TextSize();
-    case ValueType::kList:
-      return List(place).Size();
-    case ValueType::kSet:
-      return Set(place).Size();
-    case ValueType::kSortedSet:
-      return SortedSet(place).Size();
-    case ValueType::kHash:
-      return Hash::WithExpiredFields(entry).Size();
-    case ValueType::kStream:
-      return Stream(place).Log().Length();
-    case ValueType::kArray:
-      return Array(place).Table().Count();
-    case ValueType::kVectorSet:
-      return VectorSet(place).Table().Count();
-    case ValueType::kJson:
-      return Json(place).Document().root().CountValues(kMaxElements + 1);
-  }
-  return 0;
+  return Json({ValueSlot(&entry), unused, 0}).Document().root().CountValues(kMaxElements + 1);
 }
 
 // Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, also covers the deadline of each field.

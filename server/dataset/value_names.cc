@@ -3,6 +3,14 @@
 #include <array>
 #include <limits>
 
+#include "datatypes/array.h"
+#include "datatypes/hash.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
+#include "datatypes/vector_set.h"
+
 namespace respite {
 
 namespace {
@@ -61,6 +69,32 @@ int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;
   bool unshared = settings.maxmemory != 0 && KeepsAccessData(settings.maxmemory_policy);
   return unshared ? 1 : std::numeric_limits<int32_t>::max();
+}
+
+size_t SizeOfValue(const Entry& entry) {
+  const EncodingLimits unused;  // nothing changes, so no limit applies
+  const CollectionContext place{ValueSlot(&entry), unused, 0};
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return entry.TextSize();
+    case ValueType::kList:
+      return List(place).Size();
+    case ValueType::kSet:
+      return Set(place).Size();
+    case ValueType::kSortedSet:
+      return SortedSet(place).Size();
+    case ValueType::kHash:
+      return Hash::WithExpiredFields(entry).Size();
+    case ValueType::kStream:
+      return Stream(place).Log().Length();
+    case ValueType::kArray:
+      return Array(place).Table().Count();
+    case ValueType::kVectorSet:
+      return VectorSet(place).Table().Count();
+    case ValueType::kJson:
+      return 1;
+  }
+  return 0;
 }
 
 }  // namespace respite

@@ -425,7 +425,7 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
-  if (must_turn_back_on_ && !UpdateBackoff()) return TurnBackOn();
+  if (must_turn_back_on_) return TurnBackOn();  // without UpdateBackoff, because writes are refused meanwhile
   if (MustPostponeRewrite()) return;
   if (is_rewrite_scheduled_) {
     if (!UpdateBackoff()) StartRewrite();

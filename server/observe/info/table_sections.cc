@@ -4,17 +4,14 @@
 #include <bit>
 
 #include "base/str_cat.h"
-#include "datatypes/hash.h"
 #include "datatypes/keyspace.h"
-#include "datatypes/list.h"
-#include "datatypes/set.h"
-#include "datatypes/sorted_set.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/shown_modules.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
+#include "server/dataset/value_names.h"
 #include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
 #include "server/observe/info/sections.h"
@@ -144,34 +141,18 @@ constexpr std::array kCountedTypes = {ValueType::kString, ValueType::kList, Valu
                                       ValueType::kHash};
 constexpr std::array kTypeNames = {"strings_sizes", "lists_items", "sets_items", "zsets_items", "hashes_items"};
 
-size_t SizeOf(const Entry& entry, const Dataset& data) {
-  const CollectionContext place = {ValueSlot(&entry), data.limits, 0};
-  switch (entry.Type()) {
-    case ValueType::kString:
-      return entry.TextSize();
-    case ValueType::kList:
-      return List(place).Size();
-    case ValueType::kSet:
-      return Set(place).Size();
-    case ValueType::kSortedSet:
-      return SortedSet(place).Size();
-    default:
-      return Hash(place).Size();
-  }
-}
-
 }  // namespace
 
 std::string KeySizesSection(const Services& services) {
   InfoText text("Keysizes");
   const Dataset& data = services.data.dataset;
-  const bool shows_zero = services.env.dialect.Has("8.2.0");
+  const bool shows_zero = services.env.dialect.Has("8.6.0");
   for (int index = 0; index < data.keyspace.Count(); ++index) {
     std::array<SizeDistribution, kCountedTypes.size()> distributions;
     data.keyspace[index].ForEach([&](const Entry* entry) {
       const auto type = std::ranges::find(kCountedTypes, entry->Type());
       if (type == kCountedTypes.end() || data.keyspace.hidden().HasKey(entry->Key())) return;
-      distributions[static_cast<size_t>(type - kCountedTypes.begin())].Add(SizeOf(*entry, data));
+      distributions[static_cast<size_t>(type - kCountedTypes.begin())].Add(SizeOfValue(*entry));
     });
     for (size_t i = 0; i < distributions.size(); ++i) {
       const std::string bins = distributions[i].Text(shows_zero);
@@ -187,7 +168,7 @@ std::string HotKeysSection(const Services& services) {
   const bool is_active = hot_keys.IsActive();
   if (!is_active && !hot_keys.HasResults()) return text.Take();
   text.Add("hotkeys-tracking-active", is_active ? 1 : 0);
-  text.Add("hotkeys-cmd-cpu-time", 0);  // always 0 in Redis 8.6.3, too
+  text.Add("hotkeys-cmd-cpu-time", 0);  // as in Redis 8.6.3, where it stays 0
   return text.Take();
 }
 

@@ -556,22 +556,6 @@ TEST(DialectDetails, WhatASubscribedClientMayDo) {
                     "this context"));
 }
 
-// A skiplist keeps the score -0, a listpack does not. Valkey makes the skiplist before it adds the first member.
-TEST(DialectDetails, ZaddConsidersTheLengthsOfAllMembers) {
-  const std::string member(65, 'x');
-  for (const auto& [version, score, encoding] :
-       {std::tuple("redis:8.6", "0", "listpack"), std::tuple("valkey:8.1", "-0", "skiplist")}) {
-    Emulation server(version);
-    server.Run("ZADD new -0 a 2 " + member);
-    EXPECT_THAT(server.Run("ZSCAN new 0")[1],
-                testing::AnyOf(Bulks({"a", score, member, "2"}), Bulks({member, "2", "a", score})))
-        << version;
-    server.Run("ZADD old 1 a");
-    server.Run("ZADD old XX 2 " + member);
-    EXPECT_THAT(server.Run("OBJECT ENCODING old"), Bulk(encoding)) << version;
-  }
-}
-
 TEST(DialectDetails, FieldsOfMemoryStats) {
   const auto fields = [](const std::string& version) {
     Emulation server(version, RespVersion::kResp2);

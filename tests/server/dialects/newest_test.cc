@@ -1,6 +1,8 @@
 // Details of Redis since 8.2 and of Valkey since 9.0.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
 
@@ -203,6 +205,22 @@ TEST(NewestDialects, ADatabaseMayBeForbidden) {
               ErrorStartsWith("ERR ACL failure in script: No permissions to access database"));
   EXPECT_THAT(server.Run("INFO stats").Text(), HasSubstr("acl_access_denied_db:8\r\n"));
   EXPECT_THAT(server.Run("ACL LOG 1")[0].Texts(), testing::Contains("database"));
+}
+
+// A skiplist keeps the score -0, a listpack does not. Valkey makes the skiplist before it adds the first member.
+TEST(NewestDialects, ZaddConsidersTheLengthsOfAllMembers) {
+  const std::string member(65, 'x');
+  for (const auto& [version, score, encoding] :
+       {std::tuple("redis:8.6", "0", "listpack"), std::tuple("valkey:8.1", "-0", "skiplist")}) {
+    Emulation server(version);
+    server.Run("ZADD new -0 a 2 " + member);
+    EXPECT_THAT(server.Run("ZSCAN new 0")[1],
+                testing::AnyOf(Bulks({"a", score, member, "2"}), Bulks({member, "2", "a", score})))
+        << version;
+    server.Run("ZADD old 1 a");
+    server.Run("ZADD old XX 2 " + member);
+    EXPECT_THAT(server.Run("OBJECT ENCODING old"), Bulk(encoding)) << version;
+  }
 }
 
 // MOVE and COPY read a key of the selected database, so both databases must be allowed.

@@ -61,7 +61,7 @@ TEST(LateScripts, InvalidationsForTheirClientComeAfterTheReply) {
   EXPECT_GE(invalidations, 2) << "of three keys, at most one is still in the table";
 }
 
-// What a script writes or publishes is kept for replicas and the append-only file until the script ends.
+// Writes and messages of a script are kept for replicas and the append-only file until the script ends.
 TEST(ScriptRunner, LimitsWhatAScriptPropagates) {
   TestServer server({.directives = {"script-memory-limit 16mb", "maxmemory 100mb"}});
   TestClient client(server);

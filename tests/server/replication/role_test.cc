@@ -275,7 +275,7 @@ TEST_F(RoleTest, FailoverToOneThatRefusesIsUndone) {
 }
 
 // The target has taken over, but its reply is lost. The old primary times out, asks again, and must not become a
-// primary, too.
+// second primary.
 TEST_F(RoleTest, FailoverWhoseReplyIsLostIsCompletedByTheNextRequest) {
   ReplicationMember& primary = world_.Add({"repl-timeout 3"});
   ReplicationMember& replica = AddLinked(primary);
