@@ -43,6 +43,13 @@ size_t NameHash::operator()(std::string_view name) const {
   return HashBytes({lower.data(), name.size()}, key);
 }
 
+FunctionLibrary::FunctionLibrary(std::shared_ptr<ScriptEngine> lua_state, std::string library_name, Bytes text)
+    : engine(std::move(lua_state)), name(std::move(library_name)), code(text) {}
+
+FunctionLibrary::~FunctionLibrary() {
+  for (const auto& function : functions) engine->Release(function->function);
+}
+
 size_t FunctionLibrary::UsedBytes() const {
   size_t used_bytes = sizeof *this + TextBytes(name) + TextBytes(code) + functions.capacity() * sizeof functions[0];
   for (const auto& function : functions) {
@@ -62,22 +69,26 @@ const ScriptFunction* FunctionLibraries::Collection::FindFunction(Bytes name) co
   return found == functions.end() ? nullptr : found->second;
 }
 
-const FunctionLibrary& FunctionLibraries::Collection::Link(std::unique_ptr<FunctionLibrary> library) {
-  const FunctionLibrary& linked = *library;
-  used_bytes += linked.UsedBytes();
-  for (const auto& function : linked.functions) functions.emplace(function->name, function.get());
-  libraries.emplace(linked.name, std::move(library));
-  return linked;
+void FunctionLibraries::Collection::Link(std::shared_ptr<const FunctionLibrary> library) {
+  used_bytes += library->UsedBytes();
+  for (const auto& function : library->functions) functions.emplace(function->name, function.get());
+  const std::string& name = library->name;
+  libraries.emplace(name, std::move(library));
 }
 
-std::unique_ptr<FunctionLibrary> FunctionLibraries::Collection::Unlink(const FunctionLibrary& library) {
+void FunctionLibraries::Collection::Unlink(const FunctionLibrary& library) {
   used_bytes -= library.UsedBytes();
   for (const auto& function : library.functions) functions.erase(function->name);
-  return std::move(libraries.extract(library.name).mapped());
+  libraries.erase(libraries.find(library.name));
+}
+
+bool FunctionLibraries::Contents::IsShared() const {
+  const auto own = static_cast<int64_t>(loaded.libraries.size()) + 1;
+  return engine != nullptr && engine.use_count() > own;
 }
 
 ScriptEngine& FunctionLibraries::engine() {
-  if (contents_.engine == nullptr) contents_.engine = std::make_unique<ScriptEngine>(host_, OpenFunctionApi);
+  if (contents_.engine == nullptr) contents_.engine = std::make_shared<ScriptEngine>(host_, OpenFunctionApi);
   return *contents_.engine;
 }
 
@@ -115,19 +126,17 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
-  auto library = std::make_unique<FunctionLibrary>(
-      FunctionLibrary{.name = std::move(header.value().name), .code = std::string(code), .functions = {}});
+  engine();  // makes the Lua state if there is none
+  const auto library = std::make_shared<FunctionLibrary>(contents_.engine, std::move(header.value().name), code);
   std::optional<std::string> error = Run(*library, code.substr(header.value().size));
   for (size_t i = 0; !error && i < library->functions.size(); ++i) {
     const ScriptFunction* other = into.FindFunction(library->functions[i]->name);
     if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
   }
-  if (error) {
-    Release(*library);
-    return Failure(std::move(*error));
-  }
-  if (old != nullptr) Release(*into.Unlink(*old));
-  return &into.Link(std::move(library));
+  if (error) return Failure(std::move(*error));
+  if (old != nullptr) into.Unlink(*old);
+  into.Link(library);
+  return library.get();
 }
 
 std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program) {
@@ -140,18 +149,13 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
   return std::nullopt;
 }
 
-Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,
-                                        Origin origin) {
-  constexpr int64_t kForEverMs = INT64_MAX / 2;
+Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, Origin origin) {
   Collection added(hash_key_);
-  const TimedLoad timed(*this, limit == TimeLimit::kNone ? kForEverMs : TimeoutMs(origin));
+  const TimedLoad timed(*this, TimeoutMs(origin));
   const LoadMemory memory(engine(), origin);
   for (const std::string& code : codes) {
-    if (limit == TimeLimit::kEach) engine().SetLoadDeadline(TimeoutMs(origin));
     auto loaded = LoadInto(added, code, OnExisting::kRefuse);
-    if (loaded) continue;
-    Release(added);
-    return Failure(std::move(loaded).error());
+    if (!loaded) return Failure(std::move(loaded).error());
   }
   return Join(std::move(added), policy);
 }
@@ -160,7 +164,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   Collection& loaded = contents_.loaded;
   std::optional<std::string> error;
   if (policy == RestorePolicy::kFlush) {
-    Release(std::exchange(loaded, Collection(hash_key_)));
+    loaded = Collection(hash_key_);
   } else if (policy == RestorePolicy::kAppend) {
     for (const auto& [name, library] : added.libraries) {
       if (!error && loaded.Find(name) != nullptr) error = "Library " + name + " already exists";
@@ -171,30 +175,19 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
     // Two functions may not have one name, unless the library of the existing function is about to be replaced.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
-  if (error) {
-    Release(added);
-    return Failure(std::move(*error));
+  if (error) return Failure(std::move(*error));
+  for (const auto& [name, library] : added.libraries) {
+    if (const FunctionLibrary* old = loaded.Find(name)) loaded.Unlink(*old);
   }
-  for (auto& [name, library] : added.libraries) {
-    if (const FunctionLibrary* old = loaded.Find(name)) Release(*loaded.Unlink(*old));
-  }
-  for (auto& [name, library] : added.libraries) loaded.Link(std::move(library));
+  for (const auto& [name, library] : added.libraries) loaded.Link(library);
   return Done{};
 }
 
 bool FunctionLibraries::Delete(Bytes library_name) {
   const FunctionLibrary* library = contents_.loaded.Find(library_name);
   if (library == nullptr) return false;
-  Release(*contents_.loaded.Unlink(*library));
+  contents_.loaded.Unlink(*library);
   return true;
-}
-
-void FunctionLibraries::Release(const FunctionLibrary& library) {
-  for (const auto& function : library.functions) engine().Release(function->function);
-}
-
-void FunctionLibraries::Release(const Collection& collection) {
-  for (const auto& [name, library] : collection.libraries) Release(*library);
 }
 
 }  // namespace respite

@@ -46,6 +46,12 @@ struct NameHash {  // hashes function names, ignoring case
 };
 
 struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the functions that it registers
+  FunctionLibrary(std::shared_ptr<ScriptEngine> lua_state, std::string library_name, Bytes text);
+  FunctionLibrary(const FunctionLibrary&) = delete;
+  FunctionLibrary& operator=(const FunctionLibrary&) = delete;
+  ~FunctionLibrary();  // frees the compiled code of the functions in the Lua state
+
+  const std::shared_ptr<ScriptEngine> engine;  // the Lua state with the compiled code
   std::string name;
   std::string code;                                        // the whole text, with the header line
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // the registered functions, in this order
@@ -64,7 +70,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // be loaded first.
   enum class Origin : uint8_t { kClient, kAccepted };
 
-  using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
+  using ByName = std::map<std::string, std::shared_ptr<const FunctionLibrary>, std::less<>>;
   struct Collection {  // some libraries by name, and their functions by name
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
@@ -72,23 +78,23 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
     size_t used_bytes = 0;  // memory of the libraries in bytes, without compiled code
 
-    const FunctionLibrary* Find(Bytes name) const;         // null if there is no such library
-    const ScriptFunction* FindFunction(Bytes name) const;  // the function of any library here; null: none
-    const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds a library with its functions
-    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes a library; returns it
+    const FunctionLibrary* Find(Bytes name) const;              // null if there is no such library
+    const ScriptFunction* FindFunction(Bytes name) const;       // the function of any library here; null: none
+    void Link(std::shared_ptr<const FunctionLibrary> library);  // adds a library with its functions
+    void Unlink(const FunctionLibrary& library);                // removes a library
   };
+  // A copy shares the libraries and the Lua state, so it costs no more than O(functions). Contents that are not shared
+  // may be freed on another thread.
   struct Contents {  // all libraries, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no library
+    bool IsShared() const;  // true: others hold the Lua state too; a copy, or a library that is not in `loaded`
+
+    std::shared_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no library
     Collection loaded;                     // the loaded libraries
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
-  // kEach: the time limit is for each library. kTogether: for all libraries of one Restore. kNone: no limit, for
-  // libraries that this server has loaded before. Loading them ends as it did then, because code that is being loaded
-  // cannot see the time or other data of the server.
-  enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
@@ -130,13 +136,13 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     const int64_t started_ms_;      // when the LoadTimer was made
   };
   std::optional<std::string> CheckTime(Origin origin) const;  // nullopt, or the error if a SharedLimit is used up
-  // Use kTogether for libraries that a client has sent, because the server serves no other client while Restore runs.
+  // All libraries share one time limit, because the server serves no other client while Restore runs.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
-                       RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
+                       RestorePolicy policy, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
-  // The caller may pass the result to another thread, which frees the libraries and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
-  void PutBack(Contents contents) {  // replaces all libraries by a result of Take, of this object or another one
+  Contents Copy() const { return contents_; }                                // all libraries, which stay loaded, too
+  void PutBack(Contents contents) {  // replaces all libraries by a result of Take or Copy, of this object or another
     contents_ = std::move(contents);
   }
 
@@ -165,8 +171,6 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
                                           OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
-  void Release(const FunctionLibrary& library);               // frees the compiled code of a library
-  void Release(const Collection& collection);                 // frees the compiled code of these libraries
 
   ScriptHost& host_;                // the server, as functions use it
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions

@@ -33,13 +33,6 @@ Database CopyOf(const Database& original) {
   return copy;
 }
 
-Capture Capture::Copy(const Dataset& data) {
-  std::vector<Database> databases;
-  databases.reserve(static_cast<size_t>(data.keyspace.Count()));
-  for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(CopyOf(data.keyspace[db]));
-  return {std::move(databases), data.functions == nullptr ? nullptr : data.functions->Copy()};
-}
-
 Capture Capture::Take(Dataset& data) {
   TellOfReplacement(data);
   std::vector<Database> databases;
@@ -52,13 +45,6 @@ Capture Capture::Restore(Dataset& data) && {
   TellOfReplacement(data);
   for (size_t db = 0; db < databases_.size(); ++db) std::swap(data.keyspace[static_cast<int>(db)], databases_[db]);
   return {TakeDatabases(), Exchange(data, TakeFunctions())};
-}
-
-Capture Capture::Restore(Dataset& data) const& {
-  std::vector<Database> copies;
-  copies.reserve(databases_.size());
-  for (const Database& database : databases_) copies.push_back(CopyOf(database));
-  return Capture(std::move(copies), functions_ == nullptr ? nullptr : functions_->Clone()).Restore(data);
 }
 
 size_t Capture::Keys() const {

@@ -22,8 +22,6 @@ Database CopyOf(const Database& original);  // a deep copy of all keys
 
 class Capture {  // all keys and functions of a Dataset at one moment, to be restored later
  public:
-  // Copies the data of `data`, which stays unchanged. Cost: O(data), and as much memory.
-  static Capture Copy(const Dataset& data);
   // Moves the data out of `data`, which has no keys and functions afterwards. Listeners are notified before. Cost:
   // O(databases), in addition to the work of the listeners.
   static Capture Take(Dataset& data);
@@ -32,9 +30,6 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // (LazyFree::Free). Before, listeners are notified that all databases lose their keys. The Capture is empty
   // afterwards. Requires: `data` has as many databases as the Capture.
   Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
-  // Replaces the current data of `data` by a copy of the captured data, so that the Capture can be restored again.
-  // Returns the old data. Cost: O(data).
-  Capture Restore(Dataset& data) const&;  // restores a copy of the capture; returns the old data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // moves the captured keys out
@@ -45,6 +40,9 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   size_t Keys() const;            // number of captured keys
   size_t FunctionCount() const {  // number of captured functions
     return functions_ == nullptr ? 0 : functions_->FunctionCount();
+  }
+  bool FunctionsMayBeFreedByOtherThread() const {  // false: a snapshot uses the Lua state of these functions
+    return functions_ == nullptr || functions_->MayBeFreedByOtherThread();
   }
 
  private:

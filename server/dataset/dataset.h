@@ -83,22 +83,20 @@ class Disposal {  // interface: frees values that were removed from the keyspace
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };
 
-// The functions of FCALL, as an opaque part of the data. Because of this interface, a Capture can copy and replace keys
-// and functions together.
-class FunctionStore {  // interface: copies and replaces all functions of FCALL together
+// The functions of FCALL, as an opaque part of the data. Because of this interface, a Capture can take and put back
+// keys and functions together.
+class FunctionStore {  // interface: takes out and puts back all functions of FCALL together
  public:
-  class Content {  // a copy of all functions, or the functions that Exchange took out; another thread may free them
+  class Content {  // the functions that Exchange took out
    public:
     virtual ~Content() = default;
-    // Cost: O(size of the functions' texts).
-    virtual std::unique_ptr<Content> Clone() const = 0;  // returns a copy of the functions
-    virtual size_t FunctionCount() const = 0;            // number of functions
+    virtual size_t FunctionCount() const = 0;          // number of functions
+    virtual bool MayBeFreedByOtherThread() const = 0;  // false: a snapshot uses the same Lua state
   };
 
   virtual ~FunctionStore() = default;
-  virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
-  // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
-  // returned `content`, the cost is O(1). If Clone returned `content`, its libraries are loaded again.
+  // Stores `content`, which an earlier Exchange returned, and returns the old functions; null means no functions.
+  // Cost: O(1).
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // stores new, returns old functions
 };
 

@@ -117,7 +117,8 @@ void LazyFree::Free(Database content, FreeMode mode) {
 void LazyFree::Free(Capture capture, FreeMode mode) {
   for (Database& content : capture.TakeDatabases()) Free(std::move(content), mode);
   const size_t functions = capture.FunctionCount();
-  if (mode == FreeMode::kLater && functions > 0) parts_.lazy_free_thread.Free(capture.TakeFunctions(), functions);
+  if (mode == FreeMode::kLater && functions > 0 && capture.FunctionsMayBeFreedByOtherThread())
+    parts_.lazy_free_thread.Free(capture.TakeFunctions(), functions);
 }
 
 }  // namespace respite

@@ -45,7 +45,7 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   ScriptRunner scripts;                    // runs scripts and functions
   ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, by SHA-1
   FunctionLibraries function_libraries;    // the libraries of FUNCTION LOAD
-  FunctionLibraryStore function_store;     // lets the Dataset copy and replace function_libraries
+  FunctionLibraryStore function_store;     // lets the Dataset exchange function_libraries
 };
 
 }  // namespace respite

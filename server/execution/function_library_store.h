@@ -1,4 +1,4 @@
-// FunctionLibraryStore: lets the Dataset copy and exchange the function libraries, as it does with the keys.
+// FunctionLibraryStore: lets the Dataset take out and put back the function libraries, as it does with the keys.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,11 @@ namespace respite {
 
 class FunctionLibraries;
 
-class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy and replace the function libraries
+class FunctionLibraryStore final : public FunctionStore {  // lets Dataset exchange the function libraries
  public:
   // `libraries` must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
-  std::unique_ptr<Content> Copy() const override;                                // copies all libraries
   std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // stores new, returns old libraries
 
  private:

@@ -80,9 +80,9 @@ NamedSnapshots::Texts NamedSnapshots::Scripts() const {
   return bodies;
 }
 
-NamedSnapshots::Texts NamedSnapshots::Functions() const {
+NamedSnapshots::Texts NamedSnapshots::CodesOf(const FunctionLibraries::Collection& libraries) {
   Texts codes;
-  for (const auto& [name, library] : parts_.functions.All()) codes.push_back(library->code);
+  for (const auto& [name, library] : libraries.libraries) codes.push_back(library->code);
   return codes;
 }
 
@@ -133,13 +133,11 @@ Result<Done> NamedSnapshots::CacheScripts(Bytes name) { return parts_.scripts.Ad
 void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
   const Programs& programs = snapshot.setup.programs;
-  auto libraries =
-      CompileFunctions(programs.functions, FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kClient);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
   data_.Restore(*snapshot.data, unit);
   parts_.scripts.KeepOnly(programs.scripts);
-  ReplaceFunctions(std::move(libraries), unit);
+  RestoreFunctions(programs.functions, unit);
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
@@ -156,30 +154,19 @@ void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* runni
 
 void NamedSnapshots::UndoPrograms(const Programs& programs, Unit& unit) {
   parts_.scripts.KeepOnly(programs.scripts);
-  ReplaceFunctions(
-      CompileFunctions(programs.functions, FunctionLibraries::TimeLimit::kEach, FunctionLibraries::Origin::kAccepted),
-      unit);
+  RestoreFunctions(programs.functions, unit);
 }
 
-std::optional<FunctionLibraries::Contents> NamedSnapshots::CompileFunctions(const Texts& codes,
-                                                                            FunctionLibraries::TimeLimit limit,
-                                                                            FunctionLibraries::Origin origin) const {
-  if (codes == Functions()) return std::nullopt;
-  FunctionLibraries libraries = parts_.functions.MakeEmpty();
-  if (codes.empty()) return libraries.Take();
-  const auto done = libraries.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, limit, origin);
-  if (!done) throw Refusal{"ERR " + done.error()};
-  return libraries.Take();
-}
-
-void NamedSnapshots::ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit) {
-  if (!libraries) return;
-  parts_.functions.PutBack(std::move(*libraries));
+// Does nothing if the current libraries have the same source code.
+void NamedSnapshots::RestoreFunctions(const FunctionLibraries::Contents& functions, Unit& unit) {
+  const Texts codes = CodesOf(functions.loaded);
+  if (codes == CodesOf(parts_.functions.Loaded())) return;
+  parts_.functions.PutBack(functions);
   unit.CountChanges(1);
   if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FUNCTION", "FLUSH"};
   parts_.data.propagated_commands.Add(0, flush);
-  for (const std::string& code : Functions()) {
+  for (const std::string& code : codes) {
     const Bytes load[] = {"FUNCTION", "LOAD", code};
     parts_.data.propagated_commands.Add(0, load);
   }
@@ -190,19 +177,22 @@ std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, Fun
   data_.CopyTo(*snapshot.data, data);
   // Limits the time: if that server emulates another version, the loading of a library may not end.
   const auto restored =
-      functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
-                        FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kAccepted);
+      functions.Restore(CodesOf(snapshot.setup.programs.functions.loaded), FunctionLibraries::RestorePolicy::kFlush,
+                        FunctionLibraries::Origin::kAccepted);
   return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 
 // --- The initial state.
 
-void NamedSnapshots::RememberConfigAndUsers() { initial_setup_ = CurrentSetup(); }
+void NamedSnapshots::RememberConfigAndUsers() {
+  initial_directives_ = PackedDirectives(parts_.env.config);
+  initial_users_ = UserLines();
+}
 
-void NamedSnapshots::ResetConfig() { RestoreDirectives(initial_setup_.directives); }
+void NamedSnapshots::ResetConfig() { RestoreDirectives(initial_directives_); }
 
-void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(initial_setup_.users, running); }
+void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(initial_users_, running); }
 
-void NamedSnapshots::ResetScripts(Unit& unit) { UndoPrograms({}, unit); }
+void NamedSnapshots::ResetScripts(Unit& unit) { UndoPrograms({{}, parts_.functions.MakeEmpty().Take()}, unit); }
 
 }  // namespace respite

@@ -62,9 +62,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Compiles those scripts of a snapshot that are not cached now, so that Restore has nothing to compile. The error is
   // the text for the client, without "ERR". Requires: there is such a snapshot. Cost: O(bytes of the scripts).
   Result<Done> CacheScripts(Bytes name);  // compiles the scripts of a snapshot; others stay cached
-  // Restores a snapshot. Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is
-  // lost. Nothing has changed if a function or a directive is refused. `running` is the session of the caller.
-  // Requires: there is such a snapshot, and its scripts are cached (CacheScripts).
+  // Restores a snapshot. Throws a Refusal if directives, or users cannot be restored, or if the snapshot is lost.
+  // Nothing has changed if a directive is refused. `running` is the session of the caller. Requires: there is such a
+  // snapshot, and its scripts are cached (CacheScripts).
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
   // lost. Requires: the snapshots exist.
@@ -77,15 +77,16 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
                                     FunctionLibraries& functions) const;
 
   // Returns snapshots of the data alone, for callers that need nothing else and no name.
-  DataSnapshots& data() { return data_; }  // snapshots of the data only
-  struct Programs {                        // all scripts and functions of a server
-    std::vector<std::string> scripts;      // texts of the cached scripts, sorted
-    std::vector<std::string> functions;    // source code of the libraries, ordered by name
+  DataSnapshots& data() { return data_; }   // snapshots of the data only
+  struct Programs {                         // all scripts and functions of a server
+    std::vector<std::string> scripts;       // texts of the cached scripts, sorted
+    FunctionLibraries::Contents functions;  // the libraries, with their compiled code
   };
-  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the current scripts and functions
-  // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Removes scripts and
-  // functions that were added since, and loads functions that were removed. Scripts that were removed are not compiled
-  // again.
+  Programs CurrentPrograms() const {
+    return {Scripts(), parts_.functions.Copy()};
+  }  // the current scripts and functions
+  // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Removes scripts
+  // that were added since, but does not compile removed ones again. Functions are as they were. Compiles nothing.
   void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
@@ -110,22 +111,18 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Setup CurrentSetup() const;            // the current state of the server, except the data
   std::string UserLines() const;         // the current users as lines of an ACL file
   Texts Scripts() const;                 // cached scripts, sorted
-  Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
-  void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  // Compiles the function libraries with the source texts `codes`, but does not install them: ReplaceFunctions does.
-  // Restore calls CompileFunctions first, because it throws a Refusal if a library does not compile, and then nothing
-  // must have changed.
-  std::optional<FunctionLibraries::Contents> CompileFunctions(  // nullopt: the current libraries have these texts
-      const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
-  void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
+  void RestoreUsers(const std::string& lines, const Session* running);   // replaces the users by those in `lines`
+  static Texts CodesOf(const FunctionLibraries::Collection& libraries);  // source code, ordered by library name
+  void RestoreFunctions(const FunctionLibraries::Contents& functions, Unit& unit);  // replaces all function libraries
   const Snapshot& At(Bytes name) const;
   void DropLost();  // deletes the lost snapshots: a full sync or a loaded file has replaced all data
 
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  Setup initial_setup_;  // the users and directives that ResetConfig and ResetUsers restore
+  std::string initial_directives_;                    // what ResetConfig restores, packed
+  std::string initial_users_;                         // what ResetUsers restores, as lines of an ACL file
 };
 
 }  // namespace respite

@@ -35,7 +35,7 @@ class FunctionLibraryTest : public testing::Test {
   // Returns the result of loading code as a new library.
   std::string Try(const std::string& body) { return Load(Code("tried", body), OnExisting::kReplace); }
   std::string Restore(const std::vector<std::string>& codes, Policy policy) {
-    const auto restored = libraries_.Restore(codes, policy, FunctionLibraries::TimeLimit::kEach);
+    const auto restored = libraries_.Restore(codes, policy);
     return restored ? "" : restored.error();
   }
   // Returns the names of all libraries and functions: "a(f g) b(h)".
@@ -266,27 +266,47 @@ TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   EXPECT_FALSE(loaded);
 }
 
-// Libraries that are restored together share one time limit, since no other client is served meanwhile. Libraries that
-// this server accepted before have the limit each. The loops are long enough for several readings of the clock on any
-// machine.
-TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
+// Libraries that are restored together share one time limit, since no other client is served meanwhile. The loops are
+// long enough for several readings of the clock on any machine.
+TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogether) {
   std::vector<std::string> codes;
   for (const char* name : {"a", "b", "c", "d"})
     codes.push_back(Code(name, "for i = 1, 30000000 do end\n" + Registers(name)));
-  codes.push_back(Code("e", "while true do end"));
-  for (const auto limit : {FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::TimeLimit::kEach}) {
-    host_.step_ms = 1;
-    const auto restored = libraries_.Restore(codes, Policy::kAppend, limit);
-    EXPECT_EQ(restored ? "" : restored.error(), "Error registering functions: ERR FUNCTION LOAD timeout");
-    EXPECT_EQ(All(), "") << "all or none";
-  }
   host_.step_ms = 400;
-  codes.pop_back();
-  EXPECT_FALSE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether));
-  // Libraries that were loaded before must not be lost because the machine is busy now.
+  const auto restored = libraries_.Restore(codes, Policy::kAppend);
+  EXPECT_EQ(restored ? "" : restored.error(), "Error registering functions: ERR FUNCTION LOAD timeout");
+  EXPECT_EQ(All(), "") << "all or none";
+}
+
+// A copy shares the libraries. It is not loaded again when it is put back, so it needs no time.
+TEST_F(FunctionLibraryTest, ACopyIsPutBackWithoutLoading) {
+  Load(Code("a", Registers("f")));
+  Load(Code("b", Registers("g")));
+  const auto before = libraries_.Copy();
+  EXPECT_TRUE(before.IsShared());
   host_.step_ms = 10'000;
-  EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
-  EXPECT_EQ(All(), "a(a) b(b) c(c) d(d)");
+  for (int round = 0; round < 3; ++round) {
+    libraries_.Delete("a");
+    Load(Code("c", Registers("f")));
+    if (round == 1) libraries_.Take();
+    EXPECT_NE(All(), "a(f) b(g)");
+    const int64_t now_ms = host_.now_ms;
+    libraries_.PutBack(before);
+    EXPECT_EQ(host_.now_ms, now_ms);
+    EXPECT_EQ(All(), "a(f) b(g)");
+    EXPECT_EQ(libraries_.FindFunction("f")->library->name, "a");
+  }
+  EXPECT_FALSE(libraries_.MakeEmpty().Take().IsShared());
+}
+
+TEST_F(FunctionLibraryTest, OnlyContentsThatNobodyElseUsesAreNotShared) {
+  Load(Code("a", Registers("f")));
+  std::optional<FunctionLibraries::Contents> copy = libraries_.Copy();
+  libraries_.Delete("a");  // now only the copy has it
+  FunctionLibraries::Contents taken = libraries_.Take();
+  EXPECT_TRUE(taken.IsShared());
+  copy.reset();
+  EXPECT_FALSE(taken.IsShared());
 }
 
 // No hook runs in libraries as short as these.
@@ -297,11 +317,10 @@ TEST_F(FunctionLibraryTest, AnyNumberOfShortLibrariesHasTheLimitTogether) {
     const std::string number = std::to_string(i);
     codes.push_back(Code("lib" + number, Registers("f" + number)));
   }
-  const auto restored = libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether);
+  const auto restored = libraries_.Restore(codes, Policy::kAppend);
   EXPECT_EQ(restored ? "" : restored.error(), "Error registering functions: ERR FUNCTION LOAD timeout");
   EXPECT_EQ(All(), "");
   EXPECT_LT(host_.now_ms, 2 * FunctionLibraries::kLoadTimeoutMs);
-  EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
 }
 
 TEST_F(FunctionLibraryTest, LibrariesOfASharedLimitHaveOneLimitTogether) {
@@ -311,8 +330,7 @@ TEST_F(FunctionLibraryTest, LibrariesOfASharedLimitHaveOneLimitTogether) {
     for (int i = 0; i < 5; ++i)
       EXPECT_EQ(Try("while true do end"), "Error registering functions: ERR FUNCTION LOAD timeout");
     EXPECT_LT(host_.now_ms, 2 * FunctionLibraries::kLoadTimeoutMs);
-    EXPECT_FALSE(libraries_.Restore(std::vector{Code("a", Registers("f"))}, Policy::kAppend,
-                                    FunctionLibraries::TimeLimit::kTogether));
+    EXPECT_FALSE(libraries_.Restore(std::vector{Code("a", Registers("f"))}, Policy::kAppend));
   }
   EXPECT_EQ(Try(Registers("f")), "tried");
 }

@@ -158,7 +158,7 @@ struct FunctionFlush {
     const FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
     FunctionLibraries::Contents contents = call.services.execution.function_libraries.Take();
     const size_t functions = contents.loaded.functions.size();
-    if (mode == FreeMode::kLater && functions > 0)
+    if (mode == FreeMode::kLater && functions > 0 && !contents.IsShared())
       call.services.data.lazy_free_thread.Free(std::move(contents), functions);
     call.unit.CountChanges(1);
     call.reply.Ok();
@@ -336,8 +336,7 @@ struct FunctionRestore {
       return ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
     }();
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
-    const Result<Done> restored =
-        loaded.Restore(codes.value(), policy, FunctionLibraries::TimeLimit::kTogether, OriginOf(call));
+    const Result<Done> restored = loaded.Restore(codes.value(), policy, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.CountChanges(1);
     call.reply.Ok();

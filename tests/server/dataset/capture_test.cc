@@ -44,36 +44,20 @@ class CaptureTest : public testing::Test {
   TestClient client_{server_};
 };
 
-TEST_F(CaptureTest, ACopyIsRestoredAsOftenAsOneLikes) {
+TEST_F(CaptureTest, WhatWasTakenComesBackWhole) {
   const Snapshot before = SnapshotOf(*server_);
   const std::string groups = testing::PrintToString(client_.Run("XINFO STREAM stream FULL"));
-  const Capture capture = Capture::Copy(server_->services().data.dataset);
-  EXPECT_EQ(DifferenceTo(before), "") << "capturing changes nothing";
-  for (int round = 0; round < 3; ++round) {
-    client_.Run("FLUSHALL");
-    client_.Run("SET new v");
-    client_.Run("RPUSH list other");
-    capture.Restore(server_->services().data.dataset);
-    EXPECT_EQ(DifferenceTo(before), "");
-    client_.Run("HSET hash m1 changed");
-    client_.Run("ZADD sorted 7 m9");
-    client_.Run("XADD stream * f v");
-    client_.Run("APPEND long y");
-  }
-  capture.Restore(server_->services().data.dataset);
-  EXPECT_EQ(DifferenceTo(before), "") << "nothing of the copy is shared";
+  Capture capture = Capture::Take(server_->services().data.dataset);
+  client_.Run("RPUSH list other");
+  std::move(capture).Restore(server_->services().data.dataset);
+  EXPECT_EQ(DifferenceTo(before), "");
   EXPECT_EQ(testing::PrintToString(client_.Run("XINFO STREAM stream FULL")), groups);
 }
 
 TEST_F(CaptureTest, DeadlinesAreBackToo) {
-  const Capture capture = Capture::Copy(server_->services().data.dataset);
-  server_.clock().AdvanceMs(60'000);
-  server_.RunCronFor(1000);
-  EXPECT_EQ(client_.Run("HLEN small").Integer(), 1);
-  server_.clock().AdvanceMs(60'000);
-  server_.RunCronFor(1000);
-  EXPECT_EQ(client_.Run("EXISTS timed").Integer(), 0);
-  capture.Restore(server_->services().data.dataset);
+  Capture capture = Capture::Take(server_->services().data.dataset);
+  server_.clock().AdvanceMs(120'000);
+  std::move(capture).Restore(server_->services().data.dataset);
   EXPECT_EQ(server_->services().data.dataset.keyspace[0].CountKeysWithDeadline(), 1u);
   EXPECT_EQ(server_->services().data.dataset.keyspace[0].HashesWithFieldDeadlines().Size(), 2u);
   server_.RunCronFor(1000);
@@ -97,47 +81,34 @@ std::string Library(const std::string& name, int value) {
   return StrCat("#!lua name=", name, "\nredis.register_function('", name, "', function() return ", value, " end)");
 }
 
-TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {
-  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  client_.Run({"FUNCTION", "LOAD", Library("two", 2)});
-  const std::string payload = client_.Run("FUNCTION DUMP").Text();
-  const Capture capture = Capture::Copy(server_->services().data.dataset);
-  EXPECT_EQ(capture.FunctionCount(), 2u);
-  EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1) << "capturing changes nothing";
-  for (int round = 0; round < 3; ++round) {
-    client_.Run("FUNCTION DELETE one");
-    client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("two", 3)});
-    client_.Run({"FUNCTION", "LOAD", Library("new", 4)});
-    capture.Restore(server_->services().data.dataset);
-    EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
-    EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
-    EXPECT_EQ(client_.Run("FCALL two 0").Integer(), 2);
-  }
-}
-
 TEST_F(CaptureTest, TakenFunctionsAreGoneAndComeBack) {
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
   const std::string payload = client_.Run("FUNCTION DUMP").Text();
   Capture capture = Capture::Take(server_->services().data.dataset);
   EXPECT_EQ(capture.FunctionCount(), 1u);
   EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
-  client_.Run({"FUNCTION", "LOAD", Library("other", 5)});
-  capture.Restore(server_->services().data.dataset);
-  EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload) << "restored as a copy";
-  client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("one", 6)});
-  const Capture replaced = std::move(capture).Restore(server_->services().data.dataset);
+  client_.Run({"FUNCTION", "LOAD", Library("one", 6)});
+  Capture replaced = std::move(capture).Restore(server_->services().data.dataset);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
   EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
-  replaced.Restore(server_->services().data.dataset);
+  std::move(replaced).Restore(server_->services().data.dataset);
   EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 6);
 }
 
 TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
-  const Capture capture = Capture::Copy(server_->services().data.dataset);
+  Capture capture = Capture::Take(server_->services().data.dataset);
   EXPECT_EQ(capture.FunctionCount(), 0u);
   client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
-  capture.Restore(server_->services().data.dataset);
+  std::move(capture).Restore(server_->services().data.dataset);
   EXPECT_TRUE(server_->services().execution.function_libraries.All().empty());
+}
+
+// A snapshot of TEST SNAPSHOT uses the same Lua state, so no other thread may free the functions.
+TEST_F(CaptureTest, FunctionsOfASnapshotAreNotLeftToTheOtherThread) {
+  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
+  const FunctionLibraries::Contents snapshot = server_->services().execution.function_libraries.Copy();
+  const Capture capture = Capture::Take(server_->services().data.dataset);
+  EXPECT_FALSE(capture.FunctionsMayBeFreedByOtherThread());
 }
 
 TEST_F(CaptureTest, AllOfItIsFreed) {
@@ -148,10 +119,10 @@ TEST_F(CaptureTest, AllOfItIsFreed) {
 }
 
 TEST_F(CaptureTest, ListenersHearOfIt) {
-  const Capture capture = Capture::Copy(server_->services().data.dataset);
   TestClient watcher(server_);
   watcher.Run("WATCH n");
-  capture.Restore(server_->services().data.dataset);
+  Capture capture = Capture::Take(server_->services().data.dataset);
+  std::move(capture).Restore(server_->services().data.dataset);
   watcher.Run("MULTI");
   watcher.Run("PING");
   EXPECT_TRUE(watcher.Run("EXEC").tree->IsNull());

@@ -61,6 +61,8 @@ TEST_F(TestFixtureTest, AFailedLoadLeavesNoFunctionsAndScripts) {
   EXPECT_THAT(client_.Run("FCALL f 0"), Int(1));
   EXPECT_EQ(client_.Run("FUNCTION LIST").Size(), 1u);
   EXPECT_THAT(client_.Run("EVALSHA 4ca238f611c9d0ae4e9a75a5dbac22aedc379801 0"), ErrorStartsWith("NOSCRIPT"));
+  EXPECT_THAT(client_.Run({"TEST", "LOAD", "redis", "FUNCTION FLUSH ASYNC\nINCR\n"}), ErrorStartsWith("ERR line 2: "));
+  EXPECT_THAT(client_.Run("FCALL f 0"), Int(1));
 }
 
 TEST_F(TestFixtureTest, DumpsTheSameTextForTheSameData) {
