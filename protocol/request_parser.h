@@ -120,11 +120,11 @@ class RequestParser {  // parses the bytes that one client sends into requests
     int64_t value;  // the number, if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds one request; nothing if it is empty
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds the next request, unless it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch);                                  // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
-  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads one argument, a bulk string
+  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads the next argument, a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
   void MoveToScratch();              // copies the start of an incomplete request in front of the bytes just read
   void StartBigArgument();           // creates a Blob for an argument, with what has arrived
