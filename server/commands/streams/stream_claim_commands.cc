@@ -54,8 +54,9 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Removes a pending entry whose stream entry was deleted, and propagates the removal. As in Redis, such a pending entry
-// cannot be claimed.
+// Removes a pending entry whose stream entry was deleted: as in Redis, such a pending entry cannot be claimed.
+// Propagates this as an XCLAIM, which also removes the pending entry on a replica, or, if the entry has no consumer, as
+// an XACK.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   if (entry.IsReleased()) {
     call.effect.Replace("XACK", edit.key, edit.name, StreamIdText(id).View());  // XCLAIM needs a consumer
