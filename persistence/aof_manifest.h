@@ -69,7 +69,7 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   void UseOldFileAsBase(Bytes file_name);   // the only file of Redis 6 or older becomes the base
 
   // Returns whether a base or an incremental may have the name `name`: `<file name>.<number>.base.rdb`, for example.
-  static bool IsPartName(Bytes file_name, Bytes name);  // true: a base or an incremental may have this name
+  static bool IsPartName(Bytes file_name, Bytes name);  // true: formed like the name of a base or an incremental
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest file
   static std::string TemporaryName(Bytes file_name) {  // name of a new manifest, before the rename to Name()
     return "temp-" + Name(file_name);
