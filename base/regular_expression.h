@@ -36,7 +36,8 @@ class RegularExpression {  // a compiled extended regular expression
   // Compiles an expression. Fails if the expression is malformed; the error is a text of TRE, the library that Redis
   // uses, or kHasBackReference (this pointer). An expression that needs more than kMaxInstructions, or has over 250
   // groups inside each other, is refused as "Out of memory". Cost: O(size of the compiled expression).
-  static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
+  static Result<RegularExpression, const char*> Compile(Bytes pattern,  // compiles an expression; fails with a text
+                                                        CaseMode mode = CaseMode::kSensitive);
 
   // Returns true if any part of the text matches. Cost: at worst O(|text| * Size()) steps of about 10 ns each; one step
   // per byte for a typical expression. Subtracts the steps from `steps_left`. If there are too few, sets `steps_left`

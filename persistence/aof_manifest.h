@@ -74,8 +74,8 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   static std::string TemporaryName(Bytes file_name) {  // name of a new manifest, before the rename to Name()
     return "temp-" + Name(file_name);
   }
-  // The server writes an incremental under this name while it creates the first base. It renames the file when the base
-  // is complete.
+  // The server writes an incremental under this name while it creates the first base, and renames the incremental when
+  // the base is complete.
   static std::string TemporaryIncrementalName(Bytes file_name) {  // name of an incremental until there is a base
     return "temp-" + std::string(file_name) + ".incr";
   }

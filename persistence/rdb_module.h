@@ -42,7 +42,7 @@ class RdbModuleInput {  // reads the parts of a module's value; a part with an u
     return !input_.Failed();
   }
 
-  RdbInput& input_;
+  RdbInput& input_;  // where the parts are read from
 };
 
 class RdbModuleOutput {  // writes the parts of a module's value

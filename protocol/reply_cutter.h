@@ -1,4 +1,5 @@
-// ReplyCutter: finds the beginning and end of the elements of a reply, in either ReplyForm, without decoding them.
+// ReplyCutter: finds the beginning and end of the elements of a reply (in RESP or ReplyForm::kBinary), without decoding
+// them.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,7 @@ inline constexpr char kNoJsonKey[] = "ERR could not perform this operation on a 
 }  // namespace refusals
 
 template <class Change>
-void JsonTargets::ForEach(Change&& change) const {
+void JsonTargets::ForEach(Change&& change) const {  // calls change(value, index) for each index, inner values first
   if (!may_repeat) {
     for (size_t i = values.size(); i-- > 0;) change(*values[i], i);
     return;
