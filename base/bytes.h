@@ -34,7 +34,7 @@ bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of 
 std::string ToLower(Bytes text);          // a copy of the text in which A-Z are a-z
 std::string ToUpper(Bytes text);          // a copy of the text in which a-z are A-Z
 
-std::string PrintablePart(Bytes text, size_t max_bytes);  // the first bytes, with ? for each not in printable ASCII
+std::string PrintablePart(Bytes text, size_t max_bytes);  // the first `max_bytes` bytes; ? for unprintable ones
 
 // Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
 // these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
@@ -52,7 +52,7 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words o
 
 // Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or bytes outside printable
 // ASCII. (An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
-std::string QuotedIfNeeded(Bytes word);  // the word; in quotes unless it is plain text that SplitQuoted keeps
+std::string QuotedIfNeeded(Bytes word);  // the word, in double quotes if it needs them
 // SplitQuoted splits the result into the same words again.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does

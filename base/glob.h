@@ -44,7 +44,7 @@ class Glob {  // a glob pattern, compiled for matching many texts
   // set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
-  static constexpr Element kFirstSet = 257;  // an element e from here on stands for sets_[e - kFirstSet]
+  static constexpr Element kFirstSet = 257;  // an element e >= kFirstSet is the set sets_[e - kFirstSet]
   struct Part {                              // the elements between two stars or ends of the pattern
     size_t first;                            // index in elements_ of the first element of the part
     size_t size = 0;

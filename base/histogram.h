@@ -21,9 +21,9 @@ class LatencyHistogram {  // counts how long the calls of one command took
 
   uint64_t Count() const { return count_; }  // number of recorded calls
 
-  // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
-  // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
-  // pass over the allocated buckets.
+  // Returns the upper end, in nanoseconds, of the bucket with the given percentile. Percentile 100 gives the bucket of
+  // the longest call. As in Redis, percentile 0 gives the lower end of the bucket of the shortest call. Returns 0 if
+  // nothing was recorded. Cost: one pass over all buckets.
   uint64_t ValueAtPercentile(double percentile) const;  // this % of calls took at most the returned ns; 0: no calls
 
   // Returns pairs: an upper bound in µs, and the number of calls that took at most this long. Leaves out a bound that

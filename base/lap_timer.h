@@ -64,9 +64,9 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
-  // A larger advance of the counter during one reading of the RealClock means that the thread was interrupted. The two
-  // readings then do not show the same moment.
-  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
+  // MeasureRate reads the tick counter before and after the RealClock. If the counter has advanced by more than this,
+  // the thread was interrupted. The readings then do not show the same moment, and are ignored.
+  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // after more ticks, MeasureRate tries again later
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
   // A larger change of the rate means that the thread now reads the counter of another processor, or that the RealClock

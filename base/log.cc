@@ -332,9 +332,9 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
 }
 
 // Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the process
-// reads the time zone once in each quarter. A forked child uses the last offset that its parent has read. It reads the
-// time zone itself only if the parent has not, because another thread may have held the lock of the time zone during
-// the fork.
+// reads the time zone once in each quarter. A forked child uses the last offset that its parent has read, because
+// another thread may have held the lock of the time zone during the fork. Only if the parent has read none, the child
+// reads the time zone itself.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;

@@ -4,8 +4,8 @@
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
 // Each call of Log writes one line. A text may contain parts that clients, scripts and other servers chose. Such a part
-// cannot begin a line or send commands to a terminal: control characters are written as escapes such as "\n" or "\x1b",
-// or as spaces (kLogfmt). Tabs (except in kJson) and UTF-8 are written unchanged.
+// cannot begin a line or send commands to a terminal: control characters are written as escapes such as "\n" or "\x1b".
+// (kLogfmt has spaces for line ends.) Tabs (except in kJson) and UTF-8 are written unchanged.
 //
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
 // next line that can be written, the log reports how many lines were lost. Each line is a single write(2); nothing is
@@ -72,7 +72,7 @@ class Logger {  // writes the server's log, to a file or standard output
 
   // Creates the file if it does not exist. Accepts a named pipe that has no reader yet. Returns nullopt, or the reason
   // why a log cannot be written there, such as "Permission denied".
-  static std::optional<std::string> CheckFile(const std::string& path);  // opens the file for writing, as a test
+  static std::optional<std::string> CheckFile(const std::string& path);  // tries to open it; nullopt: no error
   // An empty path means standard output. If CheckFile refuses the file, changes nothing and returns the reason.
   std::optional<std::string> SetFile(std::string path);  // from now on logs to this file; returns nullopt, or the error
 
@@ -125,7 +125,7 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<bool> is_last_line_cut_{false};  // true: the log ends inside a line, because a write took only part of it
   // One word holds the UTC offset of local time, and the quarter of an hour for which it was read. UTC offsets change
   // only at quarters of an hour. See UtcOffsetSeconds.
-  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // UTC offset, with its quarter of an hour; INT64_MIN: none
+  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // UTC offset, and when it was read; INT64_MIN: never read
 };
 
 // A SyslogPause must exist during a fork, so that no other thread holds syslog's lock then. Otherwise the child could

@@ -84,7 +84,7 @@ inline void Prefetch(const void* address) {  // starts to load the cache line at
 // Frees unused buckets of a hash map that clients can fill, because the standard library never frees buckets. Call
 // ShrinkSparse after an erase. Makes all iterators invalid. Cost: O(1) amortised.
 template <class Map>
-void ShrinkSparse(Map& map) {  // frees buckets if a map has over 128, and under an eighth as many elements
+void ShrinkSparse(Map& map) {  // frees buckets if the map has more than 128, and more than 8 for each element
   constexpr size_t kKeptBuckets = 128;
   constexpr size_t kSparse = 8;
   if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);

@@ -47,7 +47,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   void FollowMachine();  // makes Unix time the machine's again; monotonic time continues at normal speed
   // Does not change the mode. Requires: elapsed_us >= 0, and the new times fit an int64_t.
   void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
-  void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does, not the monotonic time
+  void SetWallUs(int64_t wall_us);     // sets the Unix time, but not the monotonic time
 
  private:
   void Run(Mode mode, double rate);  // changes mode and speed, from now on

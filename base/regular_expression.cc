@@ -491,7 +491,8 @@ bool RegularExpression::Threads::Add(uint32_t instruction) { return std::exchang
 void RegularExpression::Prepare() {
   current_.marks.assign(program_.size(), 0);
   following_.marks.assign(program_.size(), 0);
-  // Finds the instructions that are reachable from the start without consuming a byte, as if all assertions held.
+  // Visits the instructions that are reachable from the start without consuming a byte. Treats all assertions (^, \b …)
+  // as true, because the text is not known yet.
   current_.Clear();
   std::vector<uint32_t> todo = {start_};
   while (!todo.empty()) {

@@ -2,7 +2,7 @@
 //
 //   .           any byte                        x*  x+  x?              repetitions
 //   [a-z]       one of these, or a class        x{2}  x{2,}  x{2,5}     the same with bounds, at most 255
-//   [^a]        none of these                   x|y                     one of both
+//   [^a]        none of these                   x|y                     x or y
 //   (x)         a group                         ^  $                    the beginning and the end of the text
 //
 // In brackets: ranges, and the classes [:alpha:], [:digit:] and so on. Further escapes, as in the library that Redis
@@ -12,7 +12,8 @@
 //   \b \B       at the edge of a word, not there; \< \>: at its beginning, at its end
 //   \n \t \r \f \a \e \x41 \x{41}               one byte
 //   \Q…\E       the text between has no special meaning
-//   (?i)  (?i:x)  (?:x)                         ignore case from here on, or in x; a group without effect
+//   (?i)  (?i:x)                                ignore case until the surrounding group ends, or in x
+//   (?:x)                                       a group
 //
 // An expression matches if any part of the text matches. There are no references to groups, so a match never needs more
 // steps than the size of the compiled expression for each byte.
@@ -33,9 +34,10 @@ class RegularExpression {  // a compiled extended regular expression
   static constexpr const char* kHasBackReference = "Back references are not supported";  // an error of Compile
 
   // Compiles an expression. Fails if the expression is malformed; the error is a text of TRE, the library that Redis
-  // uses, or kHasBackReference (this pointer). An expression that needs more than kMaxInstructions is refused as "Out
-  // of memory". Cost: O(size of the compiled expression).
-  static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
+  // uses, or kHasBackReference (this pointer). An expression that needs more than kMaxInstructions, or has over 250
+  // groups inside each other, is refused as "Out of memory". Cost: O(size of the compiled expression).
+  static Result<RegularExpression, const char*> Compile(Bytes pattern,  // compiles an expression; fails with a text
+                                                        CaseMode mode = CaseMode::kSensitive);
 
   // Returns true if any part of the text matches. Cost: at worst O(|text| * Size()) steps of about 10 ns each; one step
   // per byte for a typical expression. Subtracts the steps from `steps_left`. If there are too few, sets `steps_left`
@@ -61,19 +63,19 @@ class RegularExpression {  // a compiled extended regular expression
     kWordEdge,    //
     kNoWordEdge,  //
   };
-  struct Instruction {
-    Operation operation;
-    uint16_t operand;  // for kByte and kSet
-    uint32_t next;     // index of the instruction that follows
-    uint32_t other;    // for kSplit: index of the alternative instruction
+  struct Instruction {    // one step of the compiled expression
+    Operation operation;  // what the instruction does
+    uint16_t operand;     // for kByte: the byte; for kSet: the index in sets_
+    uint32_t next;        // index of the instruction that follows
+    uint32_t other;       // for kSplit: index of the alternative instruction
   };
-  // The set of instructions that a match has reached at one position of the text. Clear takes O(1).
-  struct Threads {
+  // The set of instructions that a match has reached at one position of the text (as in a Pike VM). Clear takes O(1).
+  struct Threads {                    // a set of instructions (not threads of the system)
     std::vector<uint32_t> marks;      // marks[i] == round: instruction i is in the set
     std::vector<uint32_t> consumers;  // the instructions of the set that consume a byte
     uint32_t round = 0;               // changed by Clear, so that all marks become outdated
 
-    void Clear();
+    void Clear();                    // empties the set
     bool Add(uint32_t instruction);  // false: the instruction was in the set already
   };
 
@@ -84,7 +86,7 @@ class RegularExpression {  // a compiled extended regular expression
   bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
   // Adds an instruction, and all that are reachable from it without consuming a byte at text[at]. Returns true if
   // kMatch is one of them, so that the text matches.
-  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds to `threads`; true: a match
+  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds instructions; true: a match
   bool Consumes(const Instruction& instruction, char c) const;  // true: the instruction consumes this byte
 
   std::vector<Instruction> program_;  // the compiled expression

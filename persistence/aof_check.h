@@ -1,11 +1,11 @@
 // Checks the files of an append-only file. On request, truncates the last file after its last good record, or at a
 // point in time. Does the work of redis-check-aof, mostly with the same messages.
 //
-// A path names a manifest or one file. Such a file contains records of commands, or an RDB followed by records, as in
-// Redis before version 7. AofReader reads the records, as in a server, so a server can read every file that passes
-// here. AofReader refuses a little more than Redis' tool does (aof_reader.h says what). Other differences from that
-// tool: line numbers begin at 1 in each file. A file is opened for writing only to truncate it. A file that a running
-// Respite server writes is not truncated. Truncation at a point in time never leaves half a transaction.
+// A path names a manifest or one file, as Redis before version 7 has it: records of commands, or an RDB followed by
+// records. AofReader reads the records, as in a server, so a server can read every file that passes here. AofReader
+// refuses a little more than Redis' tool does (aof_reader.h says what). Other differences from that tool: line numbers
+// begin at 1 in each file. A file is opened for writing only to truncate it. A file that a running Respite server
+// writes is not truncated. Truncation at a point in time never leaves half a transaction.
 #pragma once
 
 #include <cstdint>

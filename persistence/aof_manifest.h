@@ -69,13 +69,13 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   void UseOldFileAsBase(Bytes file_name);   // the only file of Redis 6 or older becomes the base
 
   // Returns whether a base or an incremental may have the name `name`: `<file name>.<number>.base.rdb`, for example.
-  static bool IsPartName(Bytes file_name, Bytes name);  // true: a base or an incremental may have this name
+  static bool IsPartName(Bytes file_name, Bytes name);  // true: formed like the name of a base or an incremental
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest file
   static std::string TemporaryName(Bytes file_name) {  // name of a new manifest, before the rename to Name()
     return "temp-" + Name(file_name);
   }
-  // The server writes an incremental under this name while it creates the first base. It renames the file when the base
-  // is complete.
+  // The server writes an incremental under this name while it creates the first base, and renames the incremental when
+  // the base is complete.
   static std::string TemporaryIncrementalName(Bytes file_name) {  // name of an incremental until there is a base
     return "temp-" + std::string(file_name) + ".incr";
   }

@@ -26,7 +26,7 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   }
 
   IoError error() const { return error_; }   // the first error of the file; kNoError: none
-  uint64_t bytes() const { return bytes_; }  // number of bytes given to Write before any error
+  uint64_t bytes() const { return bytes_; }  // number of bytes given to Write; requires: no error
 
  private:
   static constexpr uint64_t kBytesPerWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
@@ -46,7 +46,7 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   File& file_;                          // the file to append to
   const GradualSync sync_;              // kAtEnd: does not sync, so the caller must
   IoError error_ = kNoError;            // the first error; nothing is written after an error
-  uint64_t bytes_ = 0;                  // number of bytes given to Write before any error
+  uint64_t bytes_ = 0;                  // number of bytes given to Write, up to the first error
   uint64_t writeback_begun_bytes_ = 0;  // offset up to which StartWriteback was called
   uint64_t synced_bytes_ = 0;           // offset up to which the file was synced
 };

@@ -1,7 +1,7 @@
 // CheckRdb reads an RDB file to its end, as a server would, and reports its content or its error in the format of
 // redis-check-rdb.
 //
-// Unlike redis-check-rdb of 7.2, CheckRdb also reads versions 12, 13 and Valkey's 80, and validates values as
+// Unlike redis-check-rdb of 7.2, CheckRdb also reads versions 12 to 14 and Valkey's 80, and validates values as
 // rdb_value_reader.h describes. Like redis-check-rdb, CheckRdb skips data of modules, although Respite servers do not
 // load such data. An empty collection, which a server skips, is not an error.
 #pragma once

@@ -1,4 +1,4 @@
-// Reads an RDB file, or the RDB part at the beginning of an AOF: Redis' versions 1 to 13, and Valkey's version 80
+// Reads an RDB file, or the RDB part at the beginning of an AOF: Redis' versions 1 to 14, and Valkey's version 80
 // (rdb_format.h has the grammar).
 //
 //   auto end = ReadRdb(file, 0, {.limits = limits, .hash_key = hash_key}, sink);

@@ -1,6 +1,7 @@
 // Writes a data set as an RDB file; rdb_format.h has the grammar. Redis 7.2 writes the same bytes for the same data,
-// except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads. Streams
-// with idempotent production are written in the form of Redis 8.6, which older versions cannot read.
+// except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads. Values
+// that only later versions of Redis have (arrays, vector sets, JSON, streams with idempotent production) are written as
+// these versions do; older ones cannot read them.
 //
 //   auto file = files.Open(temporary, FileSystem::Mode::kCreate);
 //   auto saved = WriteRdb(*file.value(), {keyspace, libraries, aux}, {.compression = RdbCompression::kOn}, {});

@@ -160,7 +160,7 @@ inline constexpr std::string_view kModuleCharacters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 inline constexpr int kModuleVersionBits = 10;  // the lowest bits of the number of a module are its version
 // Requires: `name` has nine characters of kModuleCharacters, and `version` is below 1024.
-constexpr uint64_t ModuleNumber(std::string_view name, uint64_t version) {  // the number of a module, from its name
+constexpr uint64_t ModuleNumber(std::string_view name, uint64_t version) {  // the ID of a module, as RDB files have it
   uint64_t number = 0;
   for (const char c : name) number = number << 6 | kModuleCharacters.find(c);
   return number << kModuleVersionBits | version;

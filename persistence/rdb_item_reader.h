@@ -39,7 +39,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   // Requires: Use was called, and !IsDone().
   bool Next();  // reads one item; false: bad or refused by the sink (HasFailed), or the input lacks bytes
   bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
-  bool HasFailed() const { return failure_.has_value(); }  // true: bad, or the sink refused
+  bool HasFailed() const { return failure_.has_value(); }  // true: bad, unreadable, or refused by the sink
   RdbFailure TakeFailure();  // moves out why reading failed; without a reason: "Unexpected EOF"
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // offset in the RDB or file of the next unread byte
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress(at) if due; false: the sink refused
@@ -64,7 +64,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool SkipModuleParts();                // skips the parts of a module's data; false: bad, or too few bytes
   bool ReadKey(uint8_t type);            // reads a key and its value; false: bad, or too few bytes
   bool ReadModuleValue();                // reads or skips a value of a module; false: bad, or too few bytes
-  bool TakeEntry(RdbValueResult entry);  // adds a value to the batch; false: it could not be read
+  bool TakeEntry(RdbValueResult entry);  // adds a key to the batch; false: bad value, or the sink refused the batch
   RdbEntryProperties TargetProperties() const;   // name, deadline and so on of the key that is being read
   bool SkipIfEmpty(const RdbValueFault& fault);  // skips the key of an empty collection; false: a bad value
   void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
@@ -89,7 +89,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   std::optional<uint64_t> idle_s_;                   // how long the next key was not used, in s; nullopt: unknown
   std::optional<uint8_t> frequency_;                 // LFU counter of the next key; nullopt: unknown
   std::vector<RdbEntry> batch_;                      // keys that were read, for the next call of OnEntries
-  std::optional<RdbFailure> failure_;                // why the RDB is bad, or why the sink refused; nullopt: no failure
+  std::optional<RdbFailure> failure_;                // why reading failed; nullopt: no failure, or too few bytes
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ inline constexpr uint64_t kOldestJsonVersion = 2;  // the oldest version in whic
 
 }  // namespace rdb
 
-class RdbModuleInput {  // reads the parts of a value; a part with another tag makes the input fail
+class RdbModuleInput {  // reads the parts of a module's value; a part with an unexpected tag makes the input fail
  public:
   explicit RdbModuleInput(RdbInput& input) : input_(input) {}
 
@@ -37,15 +37,15 @@ class RdbModuleInput {  // reads the parts of a value; a part with another tag m
   void End() { TakeTag(rdb::kPartEnd); }  // reads the end of the value
 
  private:
-  bool TakeTag(uint64_t tag) {  // reads a tag; false: another tag, and the input fails
+  bool TakeTag(uint64_t tag) {  // reads a tag; if it is not `tag`, makes the input fail and returns false
     if (input_.Length() != tag) input_.Fail();
     return !input_.Failed();
   }
 
-  RdbInput& input_;
+  RdbInput& input_;  // where the parts are read from
 };
 
-class RdbModuleOutput {  // writes the parts of a value
+class RdbModuleOutput {  // writes the parts of a module's value
  public:
   RdbModuleOutput(RdbOutput& out, uint64_t module) : out_(out) { out_.Length(module); }
 

@@ -51,7 +51,8 @@ RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbEntryPrope
   return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
-// As in Redis, a set of more than set-max-intset-entries members becomes a table, even if all are integers.
+// As in Redis, a set of more than set-max-intset-entries members becomes a table, even if set-max-listpack-entries
+// would allow a listpack.
 RdbValueResult ReadPlainSet(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValueFault();

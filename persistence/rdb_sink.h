@@ -63,8 +63,8 @@ struct RdbReadOptions {  // how to read an RDB
   const EncodingLimits& limits;           // collections up to these sizes are stored packed
   HashKey hash_key{};                     // the secret hash key of the database, for large collections
   uint32_t access = 0;                    // access time or frequency (Entry::Access) that new keys get
-  int databases = 16;                     // number of databases of the server; a higher one in the RDB is an error
-  Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right
+  int databases = 16;                     // number of databases of the server; other databases in the RDB are an error
+  Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right, or 0
   Versions versions = Versions::kKnown;   // kAll: also later RDB versions, if they use only known types
   uint64_t progress_interval_bytes = 2 * 1024 * 1024;  // approximate number of bytes between two calls of OnProgress
   size_t batch = 16;                                   // maximum number of keys per call of OnEntries

@@ -80,8 +80,8 @@ inline Failure<RdbValueFault> EmptyValueFault() {  // makes the error for an emp
   return Failure(RdbValueFault{.kind = RdbValueFault::Kind::kEmpty, .why = "the collection is empty"});
 }
 
-// MakePackedEntry and MakeObjectEntry do not give the new entry the deadline in `target`; ReadRdbValue does so
-// afterwards.
+// MakePackedEntry and MakeObjectEntry do not give the new entry the deadline in `target`; ReadRdbValue and
+// ReadRdbModuleEntry do so afterwards.
 inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type,  // makes a key with a packed value
                                 ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));

@@ -21,7 +21,7 @@ RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type,  // reads a value of 
                             const RdbEntryProperties& target);
 
 // Reads a value of a module, after the type byte and the ID of the module. Requires: IsKnownRdbModule(module).
-RdbValueResult ReadRdbModuleEntry(RdbInput& input, uint64_t module,  // reads a value, and makes an entry with it
+RdbValueResult ReadRdbModuleEntry(RdbInput& input, uint64_t module,  // reads a module's value; makes an entry with it
                                   const RdbEntryProperties& target);
 
 // Returns false for strings, streams, plain sequences and the old encodings (ziplist, zipmap).

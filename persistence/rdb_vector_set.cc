@@ -130,8 +130,8 @@ class VectorSetReader {
     return ReadLinks(slot, static_cast<uint32_t>(level), numbers - 3);
   }
 
-  // Reads the numbers that follow the level of an element: the links of each layer, then scale and length. `left` is
-  // the announced number of numbers for the layers, which must be exact. Returns false if a number is invalid.
+  // Reads the numbers that follow the level of an element: the links of each layer, then scale and length. `left` tells
+  // how many numbers the layers have, as announced; this must be exact. Returns false if a number is invalid.
   bool ReadLinks(uint32_t slot, uint32_t level, uint64_t left) {
     for (uint32_t layer = 0; layer <= level; ++layer) {
       const uint64_t links = parts_.Unsigned();
@@ -193,8 +193,7 @@ class VectorSetWriter {
       : parts_(out, rdb::kVectorSetModule),
         table_(table),
         graph_(table.graph()),
-        // Gives the elements new ids if an id needs more than 32 bits, because it would take too much memory in a
-        // reader.
+        // Gives the elements new ids if an id is too high for ReadElement, which accepts only ids below 2^32 - 1.
         renumbers_(table.LastId() >= UINT32_MAX) {}
 
   void Write() {

@@ -188,9 +188,10 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // XSETID must precede the groups, because a group cannot have read more entries than were added. The number must
-    // also be at least the current length of the stream, which includes a stand-in for each pending entry that was
-    // deleted (gone_). TakeOutGone removes the stand-ins, and then XSETID sets the true number.
+    // XSETID sets the number of added entries. It must precede the groups, because a group cannot have read more
+    // entries than were added. The number must also be at least the current length of the stream, which includes a
+    // stand-in for each pending entry that was deleted (gone_). After TakeOutGone has removed the stand-ins, another
+    // XSETID sets the true number.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (log_.producers() != nullptr) WriteProducers(*log_.producers());

@@ -14,12 +14,16 @@
 //               XNACK key group FAIL IDS 1 id RETRYCOUNT n FORCE   for each entry that XNACK has released
 //               XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n         if the stream uses idempotent production
 //               XIDMPRECORD key producer idempotent-id id          for each idempotent ID whose entry exists
+//   array       ARMSET key (index element)…
+//               ARSEEK key index                                   if the array has a cursor
+//   vector set  RESTORE key 0 payload
+//   JSON        JSON.SET key $ document
 //   deadline    PEXPIREAT key ms
 //
-// Redis 7.2 writes the same commands, with two exceptions. First, Redis 7.2 has no fields with deadlines, no XNACK and
-// no idempotent production. Second, Redis loses pending entries that are no longer in the stream, because no client can
-// claim them. Respite writes commands that add such entries to the stream, claim them, and delete them before a last
-// XSETID. The time when a consumer was last seen is lost, because no command can set it.
+// For data that Redis 7.2 can have, Redis 7.2 writes the same commands, with one exception: Redis loses pending entries
+// that are no longer in the stream, because no client can claim them. Respite writes commands that add such entries to
+// the stream, claim them, and delete them before a last XSETID. The time when a consumer was last seen is lost, because
+// no command can set it.
 #pragma once
 
 #include "datatypes/entry.h"

@@ -26,6 +26,6 @@ struct Version {  // a version of Redis in three numbers, such as 7.2.4
 };
 
 // Each of the three numbers is at most 999.
-std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: no such text
+std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: invalid
 
 }  // namespace respite

@@ -57,9 +57,9 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t SegmentListBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the list of segments
 
   // Sets the maximum of HeldBytes. When an append exceeds the maximum, the buffer overflows: that append and all later
-  // ones are dropped. Their bytes count in Size, so that RollBack and the sizes of replies stay right. RollBack to a
-  // size before the dropped bytes, Clear and Rewind end this state. The owner must not send the content in this state.
-  // Cost of a limit: one comparison for each new block and each reference to a Blob.
+  // ones are dropped. Size also counts the dropped bytes, so that RollBack and the sizes of replies stay right. The
+  // overflow ends with Clear, with Rewind, or with a RollBack to a size before the dropped bytes. Until then, the owner
+  // must not send the content. Cost of a limit: one comparison for each new block and each reference to a Blob.
   void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // sets the maximum of HeldBytes
   bool HasOverflowed() const { return missing_from_ != kNothingMissing; }  // true: bytes above the limit were dropped
 

@@ -1,4 +1,5 @@
-// ReplyCutter: finds the beginning and end of the elements of a reply, in either ReplyForm, without decoding them.
+// ReplyCutter: finds the beginning and end of the elements of a reply (in RESP or ReplyForm::kBinary), without decoding
+// them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class ReplyCutter {  // splits a reply into its elements, without decoding them
 
   struct Header {   // the start of an element: kind and size
     char kind;      // the letter that RESP uses; 0 at the end of the reply
-    int64_t value;  // number of elements (pairs of a map, attribute) or bytes of a text; negative: null
+    int64_t value;  // number of elements, pairs (map, attribute) or bytes (text); negative: null
 
     bool IsAggregate() const {  // true: an array, set, push or map
       return kind == '*' || kind == '~' || kind == '>' || kind == '%';
@@ -25,7 +26,7 @@ class ReplyCutter {  // splits a reply into its elements, without decoding them
     }
   };
   Header TakeHeader();  // reads the next header, not its text; kind 0: the reply has ended
-  Bytes TakeElement();  // reads the next element, with its attribute and all elements inside
+  Bytes TakeElement();  // reads the next element, with attributes before it and all inside
   Bytes TakenPart() const { return reply_.substr(0, at_); }  // the bytes that were read so far
   Bytes Rest() const { return reply_.substr(at_); }          // the bytes that were not read yet
 

@@ -41,9 +41,9 @@ struct ReplyTree {  // a parsed reply of another server, with its elements as ch
       {};  // of a simple string, error, bulk string, bulk error, verbatim (without format), double or big number
   std::string format = {};                 // format of a verbatim string: three letters such as txt
   int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
-  double number = 0;                       // value of a double
+  double number = 0;                       // value of a double; 0 for NaN
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
-  std::vector<ReplyTree> attributes = {};  // RESP3 attribute before this reply or element: key, value …
+  std::vector<ReplyTree> attributes = {};  // the RESP3 attribute before this reply or element: key, value …
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
   bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }    // true: any kind of null

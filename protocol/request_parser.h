@@ -89,12 +89,12 @@ class RequestParser {  // parses the bytes that one client sends into requests
   }
   // Returns what PendingBytes would be after Unread(batch, index), which adds the bytes of the batch's requests from
   // `index` on. Requires: Unread(batch, index) would be allowed.
-  size_t PendingBytesIfUnread(const RequestBatch& batch,
-                              size_t index) const {  // PendingBytes after Unread(batch, index)
+  size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes after Unread(batch, index)
+                              size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
-  // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
-  // a batch is in use, the bytes of its requests.
+  // Returns the size that Redis' query buffer would have: PendingBytes without the parsed part of an incomplete
+  // request. Until SaveRest, the bytes of the requests of the last read also count.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
     return size_ - bytes_parsed_earlier_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
@@ -120,11 +120,11 @@ class RequestParser {  // parses the bytes that one client sends into requests
     int64_t value;  // the number, if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds one request; nothing if it is empty
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds the next request, unless it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch);                                  // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
-  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads one argument, a bulk string
+  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads the next argument, a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
   void MoveToScratch();              // copies the start of an incomplete request in front of the bytes just read
   void StartBigArgument();           // creates a Blob for an argument, with what has arrived

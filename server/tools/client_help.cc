@@ -79,8 +79,8 @@ class RemainingArguments {
     });
   }
 
-  // Takes the next typed `word`. It belongs to an argument that awaits more words, or begins another argument, which is
-  // then no longer shown. Returns false if no argument fits.
+  // Takes the next typed `word`. The word belongs to an argument that awaits more words, or begins another argument,
+  // which is then no longer shown. Returns false if no argument fits.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());

@@ -12,9 +12,10 @@
 
 namespace respite {
 
-// Options stand before the command that is sent to the server.
+// Options stand before the command that is sent to the server. Options with one meaning share an entry of `values`:
+// "-a" and "--pass" are "-a", and "format" is the last of "--raw", "--no-raw" and "--csv".
 struct ClientOptions {                        // the command line of respite-cli
-  std::map<std::string, std::string> values;  // values by option, such as "-p" (--pass: "-a"); of a flag: the flag
+  std::map<std::string, std::string> values;  // the value of each option that was given; for a flag, any text
   ReplyStyle style;                           // how replies are printed
   bool shows_pushes = false;                  // true: RESP3 push messages are printed
   bool speaks_resp3 = false;                  // option -3: sends HELLO 3

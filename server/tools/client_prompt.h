@@ -39,7 +39,7 @@ class CommandPrompt {  // reads command lines from a terminal, with editing and 
 
   // Shows `prompt` and waits for a line. Returns the line without its end.
   std::optional<std::string> Read(const std::string& prompt);  // reads a line; nullopt: Ctrl-C or end
-  void Remember(const std::string& line);  // adds the line to the history and its file, unless repeated
+  void Remember(const std::string& line);  // adds the line to history and file, unless it repeats the last one
   void ShowHints(bool wanted);             // turns hints about missing arguments on or off
 
  private:

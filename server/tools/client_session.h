@@ -20,8 +20,7 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
-  // Waits for a reply. Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are not RESP;
-  // Error() says which.
+  // Waits for a reply. Returns nullopt if the connection has ended (also by Ctrl-C), or if the bytes are not RESP.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
   // Requires: no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
@@ -43,8 +42,8 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection
-  // Changes the server. Prints an error if the new server cannot be reached.
-  void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
+  // Prints an error if the other server cannot be reached.
+  void ConnectTo(const std::string& host, const std::string& port);  // connects to another server
   // Sends a command and prints the reply. Returns 0 if a reply came (with the option -e: unless it is an error), or if
   // SHUTDOWN ended the connection; otherwise 1. After SUBSCRIBE and MONITOR outside of a transaction, prints messages
   // until an error reply (then returns 0, with -e 1), or until Ctrl-C or the end of the connection (then returns 1).

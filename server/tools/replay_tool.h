@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// Replays a recording. `arguments` is argv including the program's name. Exit codes: 0: all replies are as recorded; 1:
-// some differ; 2: the arguments are invalid, or the recording could not be replayed.
+// Replays a recording. `arguments` is argv including the program's name. Exit codes: 0: no reply differs that must be
+// as recorded; 1: some differ; 2: the arguments are invalid, or the recording could not be replayed.
 int RunReplay(std::span<const std::string> arguments);  // respite-server --replay; returns the exit code
 
 }  // namespace respite

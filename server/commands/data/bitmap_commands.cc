@@ -450,7 +450,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // Counts a write as a change, even if it leaves its field as it was, if the string grew. So does Redis.
+    // As in Redis, a write that leaves its field as it was counts as a change if the string grew.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

@@ -180,8 +180,8 @@ void RunRestore(Call& call) {
   edit.SetDeadline(deadline_ms);
   edit.ReportChange("restore");
   if (replaced) FreeOverwritten(call, edit, std::move(old_value));
-  // Adds REPLACE to the propagated command if RESTORE replaced a key, even an expired one without REPLACE, because a
-  // replica may still have the expired key.
+  // If RESTORE has replaced a key, the propagated command has REPLACE. The request may lack REPLACE if the old key had
+  // expired, but a replica may still have the expired key.
   const bool says_all = options.replaces || !replaced;
   options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;

@@ -46,8 +46,8 @@ struct FieldWords {                                    // the arguments of HGETE
   FieldCondition condition = FieldCondition::kAlways;  // FNX: no field may exist; FXX: all must exist
   KeyCondition key_condition = KeyCondition::kAlways;  // NX: the key must be absent; XX: it must exist
   FieldExpiry expiry = FieldExpiry::kNone;             // whether deadlines are set, kept or removed
-  std::optional<FieldTime> time;                       // nullopt: no option gives a time
-  int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline until ReadDeadline has read `time`
+  std::optional<FieldTime> time;                       // a time that deadline_ms does not have yet; nullopt: none
+  int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline: no time, or ReadDeadline must read it
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
   // For HSETEX: all arguments from the first field to the end of the request. Since Redis 8.6, options may follow the
   // fields, and then also count when the encoding is chosen.

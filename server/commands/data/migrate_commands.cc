@@ -141,7 +141,7 @@ FailedMigrateStep FailedStepOf(ConnectError error) {
 }
 
 // Transfers the keys while the whole server waits. If the connection breaks before the target has acknowledged a key,
-// tries a second connection. The first may be a cached one that the target had closed.
+// tries a second connection (but not after a timeout). The first may be a cached one that the target had closed.
 FailedMigrateStep TransferBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& protocol) {
   MigrateLinks& links = call.services.migrations.blocking_links();
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;

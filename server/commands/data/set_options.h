@@ -16,7 +16,7 @@ struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
 
   // Throws a Refusal if the key exists and the digest has not 16 characters.
-  bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils the condition; null differs from any string
+  bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils it; null (no key) differs from any string
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 
   Kind kind = Kind::kNone;

@@ -199,8 +199,8 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Returns false for numbers such as 0x10, inf and 1e3, and for texts that are no number: not all versions read these
-// alike.
+// Returns true if the text has only digits, signs (-) and points. Not all versions read other texts alike, such as
+// 0x10, inf, 1e3 and the empty text.
 bool HasOnlyDecimalCharacters(Bytes text) {
   return !text.empty() && text.find_first_not_of("-.0123456789") == Bytes::npos;
 }

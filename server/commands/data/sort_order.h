@@ -62,7 +62,7 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
   int Compare(const Key& one, const Key& other) const;    // negative: `one` comes first; 0: they are equal
   bool Precedes(const Key& one, const Key& other) const;  // whether `one` comes first in the result
-  bool SortLikeRedis(SortRange range);  // sorts the range as Redis does if there are texts; false: gave up
+  bool SortLikeRedis(SortRange range);  // sorts the range with PartialSort; false: too many comparisons
   std::vector<size_t> IndexesIn(SortRange range) const;  // the indexes of the keys in this range
   using KeyIterator = std::vector<Key>::iterator;
   void Sort(KeyIterator first, KeyIterator last);

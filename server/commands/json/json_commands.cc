@@ -123,7 +123,8 @@ class MergedMembers {
   std::vector<JsonMember> added_;
 };
 
-// Changes an object as RFC 7396 says: members of `patch` that are null are removed, others are merged.
+// Merges `patch` into `target` as RFC 7396 says: if both are objects, removes the members that are null in the patch,
+// and merges the other members of the patch. Otherwise the patch replaces the target.
 // Cost: O(n + k*log n) for each object with n members, into which k members are merged.
 void MergeJson(JsonValue& target, JsonValue patch) {
   if (!patch.Is(JsonKind::kObject)) {
@@ -256,8 +257,8 @@ struct JsonMSet {
 
  private:
   // Takes an assignment. Throws a Refusal if it cannot be executed now. As in Redis, a document that an earlier
-  // assignment of the request creates does not count, and each argument is checked before the next one is missed.
-  // `budget`: limit of work for all assignments of the request.
+  // assignment of the request creates does not count. An error in one argument is reported even if the next argument is
+  // missing. `budget`: limit of work for all assignments of the request.
   static JsonAssignment TakeChecked(Call& call, JsonBudget& budget) {
     const Bytes key = call.args.Next();
     JsonAssignment assignment{key, TakeArgument(call), {}};

@@ -41,17 +41,17 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);      
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
 // The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a
 // value several times. As in Redis, a command then changes it several times.
-struct JsonTargets {
-  std::vector<JsonValue*> values;
-  bool may_repeat = false;  // true: a value may occur several times in `values`
+struct JsonTargets {               // the values that a command changes
+  std::vector<JsonValue*> values;  // the matches of the path, in the order of the document
+  bool may_repeat = false;         // true: a value may occur several times in `values`
 
   // Calls change(value, index) for each index of `values`. A change of an array or object may move the values inside
   // it, so values are visited after the values inside them. The occurrences of a value are visited one after another,
   // in ascending order.
   template <class Change>
-  void ForEach(Change&& change) const;
+  void ForEach(Change&& change) const;        // calls change(value, index) for each index, inner values first
   std::vector<JsonValue*> Distinct() const;   // each value once, an array or object before the values inside it
-  std::vector<uint32_t> FirstPlaces() const;  // for each index of `values`, the first index with the same value
+  std::vector<uint32_t> FirstPlaces() const;  // for each index of `values`, the first index with the same pointer
 };
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);                      // the values to be changed
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);  // the values to be changed
@@ -95,7 +95,7 @@ inline constexpr char kNoJsonKey[] = "ERR could not perform this operation on a 
 }  // namespace refusals
 
 template <class Change>
-void JsonTargets::ForEach(Change&& change) const {
+void JsonTargets::ForEach(Change&& change) const {  // calls change(value, index) for each index, inner values first
   if (!may_repeat) {
     for (size_t i = values.size(); i-- > 0;) change(*values[i], i);
     return;

@@ -53,8 +53,8 @@ FunctionLibraries::Origin OriginOf(const Call& call) {
   return call.unit.IsReplaying() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
-// Returns how many bytes of code one FUNCTION RESTORE may load. Loading more could exceed the time limit for loading
-// functions.
+// Returns how many bytes of code one FUNCTION RESTORE may load: 64 MB for a client, 1 GB from a primary or a file.
+// Loading more could exceed the time limit for loading functions.
 uint64_t MostRestoredBytes(FunctionLibraries::Origin origin) {
   constexpr uint64_t kMegabyte = 1024 * 1024;
   return origin == FunctionLibraries::Origin::kClient ? 64 * kMegabyte : 1024 * kMegabyte;

@@ -61,8 +61,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // Calls visit(Bytes member, double score) for the members until `go_on()` returns false. A set asks `go_on()` after
-  // each member. A sorted set asks it before each piece of 64 members, so all members of a piece are visited.
+  // Calls visit(Bytes member, double score) for the members until `go_on()` returns false. For a set, calls `go_on()`
+  // after each member. For a sorted set, calls it only before each piece of 64 members, all of which are visited.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {

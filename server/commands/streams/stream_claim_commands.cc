@@ -54,9 +54,10 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Removes a pending entry whose stream entry was deleted, and propagates the removal. As in Redis, such a pending entry
-// cannot be claimed.
-void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
+// Removes a pending entry whose stream entry was deleted: as in Redis, such a pending entry cannot be claimed.
+// Propagates this as an XCLAIM, which also removes the pending entry on a replica, or, if the entry has no consumer, as
+// an XACK.
+void RemoveDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   if (entry.IsReleased()) {
     call.effect.Replace("XACK", edit.key, edit.name, StreamIdText(id).View());  // XCLAIM needs a consumer
   } else {
@@ -156,16 +157,16 @@ struct XClaim {
   }
 
  private:
-  // kReleased: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
-  enum class Outcome : uint8_t { kClaimed, kReleased, kLeft };
+  // kRemoved: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
+  enum class Outcome : uint8_t { kClaimed, kRemoved, kLeft };
 
   static Outcome Claim(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamId& id,
                        const XClaimOptions& options) {
     const PendingEntry* known = edit.group.FindPending(id);
     if (!edit.Log().Contains(id)) {
       if (known == nullptr) return Outcome::kLeft;
-      ReleaseDeleted(call, edit, id, *known);
-      return Outcome::kReleased;
+      RemoveDeleted(call, edit, id, *known);
+      return Outcome::kRemoved;
     }
     if (known == nullptr && !options.force) return Outcome::kLeft;
     if (known != nullptr && known->IdleMs(call.now_ms) < options.min_idle_ms) return Outcome::kLeft;
@@ -229,19 +230,19 @@ struct XAutoClaim {
     Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
     const Result result = ClaimAll(call, edit, FindOrCreateConsumer(call, edit, consumer_name), options);
-    const bool lists_released = call.services.env.dialect.traits.autoclaim_lists_deleted;
-    call.reply.Array(lists_released ? 3 : 2);
+    const bool lists_removed = call.services.env.dialect.traits.autoclaim_lists_deleted;
+    call.reply.Array(lists_removed ? 3 : 2);
     call.reply.Bulk(StreamIdText(result.next));
     WriteClaimed(call.reply, edit.Log(), result.claimed, options.reply);
-    if (!lists_released) return;
-    WriteClaimed(call.reply, edit.Log(), result.released, ClaimReply::kJustIds);
+    if (!lists_removed) return;
+    WriteClaimed(call.reply, edit.Log(), result.removed, ClaimReply::kJustIds);
   }
 
  private:
   struct Result {
     StreamId next;  // start of the next call; 0-0 at the end
     std::vector<StreamId> claimed;
-    std::vector<StreamId> released;
+    std::vector<StreamId> removed;  // their stream entries were deleted
   };
 
   // Claims up to COUNT pending entries. A pending entry whose stream entry was deleted is removed instead, and counts
@@ -259,8 +260,8 @@ struct XAutoClaim {
       next = id.Next();
       PendingEntry entry = at.Get();
       if (!edit.Log().Contains(id)) {
-        ReleaseDeleted(call, edit, id, entry);
-        result.released.push_back(id);
+        RemoveDeleted(call, edit, id, entry);
+        result.removed.push_back(id);
         --count;
       } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
         entry = {&consumer, call.now_ms, entry.deliveries};

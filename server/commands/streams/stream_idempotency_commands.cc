@@ -109,9 +109,9 @@ struct XIdmpRecord {
   }
 
  private:
-  // Executes an XIDMPRECORD from a primary or a file. It follows the execution unit (command or transaction) that has
-  // added the entry. Does nothing if this unit has also deleted the entry or the key. Replaces an earlier entry with
-  // this ID, which may have expired for the primary, but not yet here.
+  // Executes an XIDMPRECORD from a primary or a file, which follows the execution unit (command or transaction) that
+  // has added the entry. Does nothing if this unit has also deleted the entry or the key. Replaces an earlier entry
+  // with this ID, which may have expired for the primary, but not yet here.
   static void Replay(Call& call, Bytes key, Bytes producer, Bytes id, const StreamId& entry) {
     call.reply.Ok();
     const Entry* const value = call.db.Find(key);

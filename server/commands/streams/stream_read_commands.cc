@@ -505,8 +505,8 @@ struct XReadGroup {
   }
 
   // For XREADGROUP CLAIM: computes in how many ms the next pending entry will have been idle for `idle_ms`; at most a
-  // day. Sets `retry_ms` to this time if it is 0 (not set yet) or greater. Changes nothing if no pending entry has been
-  // idle for less than `idle_ms`.
+  // day. Sets `retry_ms` to this time, unless `retry_ms` is already set (not 0) and is less. Changes nothing if no
+  // pending entry has been idle for less than `idle_ms`.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);

@@ -24,9 +24,8 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
-  // Requires: the trim has removed all entries before the first one that is left. NoteDeleted was called for at least
-  // one of them (if there are any), and then for each removed entry after the first one that is left, in the order of
-  // the IDs.
+  // Requires: NoteDeleted was called for at least one of the removed entries before the first entry that is left (if
+  // there are any), and then for each removed entry after the first entry that is left, in the order of the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM, XDEL and XSETID
 
  private:
