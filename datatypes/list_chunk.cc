@@ -144,8 +144,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and three quarters of
-// these are spare. Does nothing for a sealed chunk, which has no spare room.
+// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and at least three
+// quarters of these are spare. Does nothing for a sealed chunk, which has no spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;
