@@ -45,9 +45,9 @@ namespace respite {
 // The options KEEPREF, DELREF and ACKED of XTRIM, XDELEX and others: what happens to an entry's references in consumer
 // groups when the entry is deleted.
 enum class GroupReferences : uint8_t {
-  kKeep,            // KEEPREF: the entry stays pending
-  kDelete,          // DELREF: the entry is no longer pending in any group
-  kMustBeReleased,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
+  kKeep,                // KEEPREF: the entry stays pending
+  kDelete,              // DELREF: the entry is no longer pending in any group
+  kMustBeAcknowledged,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
 };
 
 // XTRIM and XADD remove the oldest entries that a StreamTrim describes.

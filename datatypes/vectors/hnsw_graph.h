@@ -123,7 +123,7 @@ class HnswGraph {  // vectors and the links between them
   // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
   // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
   uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
-  void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+  void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     At(slot).scale = scale;
     At(slot).length = length;
   }
