@@ -107,7 +107,7 @@ class HnswGraph {  // vectors and the links between them
   // `ef` nodes are considered as neighbours. Cost: O(ef * m * log n) distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
-  // Links the neighbours of the node with each other. Cost: O(m * m) distances.
+  // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
   void Erase(uint32_t slot);  // removes a node and its links
 
   // An interrupted search compares this number, to notice that the graph has changed since its last step.
@@ -127,7 +127,7 @@ class HnswGraph {  // vectors and the links between them
     At(slot).scale = scale;
     At(slot).length = length;
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // to the node with the id `number`; false: no room
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // adds a link to the id `number`; false: no room
   // `slot_of` returns the slot for an id, or kNone. Returns false if an id stands for no node of the layer, if a link
   // occurs twice, or if a link has no link back. The graph must not be used in these cases. `secret` is a random number
   // that the author of the file does not know; it helps to find missing links. Cost: O(n * m).
@@ -151,7 +151,8 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // Where parts of a node are in memory. The next AddRoom may move them.
+  // The addresses of parts of a node, which the next AddRoom may change. UpperOf returns the number of links on a layer
+  // above 0; the links follow it.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
   const char* Record(uint32_t slot) const {
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
@@ -240,8 +241,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     start_nodes_ = open_;
   }
 
-  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` and `query` must be
-  // those of the constructor, or have the same format.
+  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` is the graph of
+  // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
     if (graph.Changes() != changes_) Refresh(graph, query);
@@ -297,7 +298,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     found_[at] = hit;
   }
 
-  // Looks at the neighbours of a node. First loads their vectors into the cache, because that takes most of the time.
+  // Offers the unvisited neighbours of a node as hits. First loads their vectors into the cache, because that takes
+  // most of the time. Returns false if `accepts` has ended the search.
   template <class Accepts>
   bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {
     size_t count = 0;
