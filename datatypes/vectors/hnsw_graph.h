@@ -92,7 +92,7 @@ class HnswGraph {  // vectors and the links between them
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
-    return {FirstLinkAt(slot, layer), CountAt(slot, layer)};
+    return {FirstLinkAt(slot, layer), LinkCountAt(slot, layer)};
   }
   uint32_t MaxLinksOn(uint32_t layer) const { return layer == 0 ? 2 * m_ : m_; }  // limit of links per node
   float DistanceOf(uint32_t slot, const StoredVector& query) const {  // distance of a node from a vector, from 0 to 2
@@ -151,25 +151,29 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // The addresses of parts of a node, which the next AddRoom may change. UpperOf returns the number of links on a layer
-  // above 0; the links follow it.
+  // The addresses of parts of a node, which the next AddRoom may change. UpperLinksOf returns the number of links on a
+  // layer above 0; the links follow it.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
   const char* Record(uint32_t slot) const {
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
   }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
-  uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  const uint32_t* UpperOf(uint32_t slot, uint32_t layer) const { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first link of the node on this layer
-    return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
+  const uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) const {  // on a layer above 0: number of links, links
+    return At(slot).upper + size_t{layer - 1} * (m_ + 1);
   }
-  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of CountAt(slot, layer) links
-    return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first of LinkCountAt(slot, layer) links
+    return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperLinksOf(slot, layer) + 1;
   }
-  uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }
-  void SetCount(uint32_t slot, uint32_t layer, uint32_t count);  // sets the number of links on a layer
-  size_t UpperBytes(uint32_t level) const {                      // bytes of the links of the layers 1 to `level`
+  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of LinkCountAt(slot, layer) links
+    return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperLinksOf(slot, layer) + 1;
+  }
+  uint32_t LinkCountAt(uint32_t slot, uint32_t layer) const {  // number of links of the node on this layer
+    return layer == 0 ? At(slot).count : *UpperLinksOf(slot, layer);
+  }
+  void SetLinkCount(uint32_t slot, uint32_t layer, uint32_t count);  // sets the number of links on a layer
+  size_t UpperBytes(uint32_t level) const {                          // bytes of the links of the layers 1 to `level`
     return size_t{level} * (m_ + 1) * sizeof(uint32_t);
   }
 
@@ -180,7 +184,7 @@ class HnswGraph {  // vectors and the links between them
 
   bool HasLink(uint32_t from, uint32_t to, uint32_t layer) const;  // true: `from` has a link to `to`
   bool HasRoom(uint32_t slot, uint32_t layer) const {              // true: the node may have one more link
-    return CountAt(slot, layer) < MaxLinksOn(layer);
+    return LinkCountAt(slot, layer) < MaxLinksOn(layer);
   }
   void PushLink(uint32_t from, uint32_t to, uint32_t layer);    // adds a link in one direction; requires: there is room
   void RemoveLink(uint32_t from, uint32_t to, uint32_t layer);  // removes a link in one direction, if it exists
