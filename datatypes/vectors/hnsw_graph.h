@@ -160,7 +160,7 @@ class HnswGraph {  // vectors and the links between them
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
   uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  const uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) const {  // on a layer above 0: number of links, links
+  const uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) const {  // layer above 0: number of links, then the links
     return At(slot).upper + size_t{layer - 1} * (m_ + 1);
   }
   uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first of LinkCountAt(slot, layer) links
