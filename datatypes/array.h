@@ -92,11 +92,12 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
 
   // The index where ARINSERT or ARRING inserted last, or the one before the index that ARSEEK has set.
   std::optional<uint64_t> LastInsert() const { return last_insert_; }  // nullopt: the next insertion is at index 0
-  void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // at most kMaxIndex
+  void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // sets LastInsert(); at most kMaxIndex
 
-  // UnrollRing is for ARRING with another ring size than before. The ring has the indexes 0 to ring_size - 1; `newest`
-  // is the index of its newest element. The oldest element that is kept gets the index 0. Keeps at most `max_count`
-  // elements and, as in Redis, none before an empty index. Requires: newest < ring_size. Cost: O(n).
+  // UnrollRing is for ARRING with another ring size than before. The old ring has the indexes 0 to `ring_size` - 1, and
+  // its newest element is at `newest`. The elements that are kept get the indexes 0, 1, … in order of age, the oldest
+  // first. Keeps at most `max_count` elements and, as in Redis, none that is older than an empty index. Sets
+  // LastInsert() to the new index of the newest element. Requires: newest < ring_size. Cost: O(n).
   void UnrollRing(uint64_t newest, uint64_t ring_size,  // moves the newest elements to 0, 1, …; removes all others
                   uint64_t max_count);
 
@@ -111,7 +112,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     uint64_t sparse_elements = 0;
   };
   static constexpr uint64_t kSparseMax = 10;  // a slice with at most this many elements counts as sparse
-  SliceStats MeasureSlices() const;           // totals over all slices; cost: O(n / 64), or O(n) without neighbours
+  SliceStats MeasureSlices() const;           // totals over all slices; cost: O(number of blocks)
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -138,7 +139,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice has elements
   void Put(uint64_t index, ArrayElement element);  // stores an element; requires: the index is empty
   void Insert(ArrayBlock& block, uint32_t offset, ArrayElement element);  // adds an element to a block
-  void Erase(uint64_t number, ArrayBlock& block, uint64_t bits);  // removes these elements of a block, or all of it
+  void Erase(uint64_t number, ArrayBlock& block, uint64_t bits);  // removes the elements of `bits`, and an empty block
   void FreeElements();                                            // frees the memory of all elements
   void Free(ArrayElement element);                                // frees the memory of an element
 

@@ -69,7 +69,8 @@ void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores 
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if `value` fits. Returns nullopt if `value` does not
-// fit and `overflow` is kFail. As in Redis, a negative value for an unsigned field counts as too high.
+// fit and `overflow` is kFail. As in Redis, a negative value for an unsigned field counts as too high. So does a value
+// that is so far below the minimum of a signed field that Max() - value overflows an int64_t.
 std::optional<int64_t> ApplyOverflow(const BitField& field,  // fits `value` to the field; nullopt: overflow and kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.

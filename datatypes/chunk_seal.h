@@ -39,7 +39,7 @@ struct ChunkBlock {         // the header of a list chunk's memory block; the el
   uint8_t width;                // form kTexts: number of symbols of each text, if all texts have equally many
   uint8_t prefix;               // form kTexts: bytes of the prefix that all texts share
   bool has_lengths;             // form kTexts: each text has a length byte; false: all have the same length
-  bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added, and may be removed again
+  bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added (and perhaps removed since)
   bool is_shortest;  // form kOpen: Seal() found no shorter form; since then, elements were only removed at the ends
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }

@@ -5,8 +5,9 @@
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When a push begins a
-// new chunk, the chunk that was at that end until then is sealed: its elements are rewritten in their shortest form.
+// sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. A push that
+// finds no room begins a new chunk. The chunk that was at that end before is sealed when the block of the new chunk
+// reaches 1 KB, or when yet another chunk begins. To seal a chunk is to rewrite its elements in their shortest form.
 //
 // Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. OBJECT
 // ENCODING says "listpack" again when a single small node is left, as in Redis. So this server must divide a list as
@@ -36,7 +37,7 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
 
   size_t MaxBytes() const;  // maximum bytes of a chunk's listpack; SIZE_MAX: the directive limits the elements
   size_t MaxCount() const;  // maximum number of elements of one chunk; SIZE_MAX: the directive limits the bytes
-  // As in Redis, a limit on the number of elements also implies a limit of 8 KB.
+  // As in Redis, a limit on the number of elements also implies a limit of 8 KB, which MaxBytes() does not return.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may have this size and this many elements
 
  private:

@@ -49,8 +49,8 @@ class MemberHint {  // prefetches what a lookup in a large hash, set or sorted s
 // each, then PrefetchElement of each.
 class ListHint {  // prefetches what a push or pop at one end of a large list will touch
  public:
-  // Prepares for an access to the element at the end `end` of the list in `entry`. Does nothing for small lists inside
-  // the entry and for values that are no lists.
+  // Prefetches the ChunkedList of `entry`, for an access to the element at its end `end`. Does nothing for small lists
+  // inside the entry and for values that are no lists.
   ListHint(const Entry& entry, ListEnd end) : end_(end) {
     if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;
     list_ = static_cast<const ChunkedList*>(entry.ObjectValue());

@@ -103,7 +103,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some hashes with field deadlines; returns a cursor
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some of the hashes; returns the next cursor
                                         Visit&& visit) const {
     return hashes_with_field_deadlines_.Scan(cursor, visit);
   }

@@ -11,6 +11,9 @@
 //                             Add("!!hexpire!!") when the field has a deadline
 //                sorted set   for each member Add the result of Mix(member), Mix(score by ShortDoubleText) from zero
 //                stream       Mix(ID as ms.seq), Mix(field), Mix(value) … for each entry; groups do not count
+//                array        Mix(index), Mix(text) for each element
+//                vector set   Add(element) for each, where element is name, vector and attributes (MixVectorSet)
+//                JSON         Mix(the document as text)
 //              and Add("!!expire!!") if the key has any deadline
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 bytes, big endian), Add(key) for each,

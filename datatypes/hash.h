@@ -79,8 +79,9 @@ class Hash : public Collection {  // gives access to the hash of one key
   // views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   bool Remove(Bytes field);  // removes a field; false: there is no such field
-  // Cost: O(log n), O(n) when packed.
+  // Cost: O(n) for a kListpack, otherwise O(1).
   void PrepareForDeadlines();  // makes a kListpack a kTimedListpack; nothing if there is no hash, or in another form
+  // Cost: O(log n), O(n) when packed.
   bool SetDeadline(Bytes field, int64_t deadline_ms);  // Unix ms, or kNoDeadline to remove; false: no such field
 
   // Cost: O(1).

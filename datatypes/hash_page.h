@@ -28,7 +28,7 @@ struct HashTrace {                                                  // the bits 
     return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
-  static uint8_t TagOf(uint64_t hash) {  // seven bits of the hash, stored with each slot; never 0
+  static uint8_t TagOf(uint64_t hash) {  // a high 1 and seven bits of the hash, so never 0; stored with each slot
     return static_cast<uint8_t>((hash >> 32) | 0x80);
   }
   static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths
@@ -50,7 +50,7 @@ struct HashTrace {                                                  // the bits 
 template <class Slot>
 struct alignas(64) HashBucket {                     // seven slots and their tags, in one cache line
   static constexpr int kSlots = 7;                  // number of slots of a bucket
-  static constexpr uint8_t kUncounted = UINT8_MAX;  // as passed_count: 255 or more, or some are in the CollisionList
+  static constexpr uint8_t kUncounted = UINT8_MAX;  // passed_count: 255 or more, or items are in the CollisionList
 
   uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
   uint8_t passed_count;          // how many items passed this full bucket, and are in a later one; or kUncounted

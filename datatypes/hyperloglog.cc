@@ -169,8 +169,8 @@ struct Place {
   uint32_t first = 0;  // the first register of the run
 };
 
-// The sums over the runs that one load of eight bytes decodes: the one-byte runs (ZERO, VAL) before the first XZERO,
-// and this XZERO, whose second byte may be the ninth. Without an XZERO: eight one-byte runs.
+// Sums over the runs that one load of eight bytes decodes. These are the one-byte runs (ZERO, VAL) before the first
+// XZERO, and this XZERO, whose second byte may be the ninth byte. If there is no XZERO, they are eight one-byte runs.
 struct Stretch {
   size_t bytes = 0;        // number of bytes before the XZERO; 8 without one
   uint32_t xzeros = 0;     // 1: ends with an XZERO; 0: has none

@@ -21,8 +21,8 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
   // Sets of hidden slots by name. The name belongs to the migration that imports the slots. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Hides the slots of a new set with this name. A slot that another set hides already stays in the other set; this
-  // happens only with a damaged file. Does nothing if a set with this name exists.
+  // Hides the slots of a new set with this name. If another set already hides one of the slots, the slot stays in that
+  // set; this happens only with a damaged file. Does nothing if a set with this name exists.
   void Hide(std::string name, SlotSet slots) {
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);

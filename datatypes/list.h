@@ -81,7 +81,7 @@ class List : public Collection {  // gives access to the list of one key
 class ListCursor {  // iterates over the elements of a list, forward or backward
  public:
   // Creates a cursor at the element `index`. The cursor is invalid if there is no such element. Cost: O(elements
-  // passed) in a listpack, else as for ChunkedList::At.
+  // passed) in a listpack, O(number of chunks) in a ChunkedList.
   ListCursor(const List& list, size_t index);
 
   bool IsValid() const {  // false: the cursor is past either end

@@ -96,12 +96,13 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   return block.lengths_offset + count_ < block.body_offset && block.size - block.end >= text_bytes;
 }
 
-// Returns how many unused bytes a block needs before and after its two areas, so that one more text of `text_bytes`
-// bytes fits at `side`. The areas are the length table (one byte for each element) and the texts. If the block already
-// has plenty of unused bytes, front and back share them, so that pushes at alternating ends do not shift the elements
-// each time. Otherwise the block grows (GrowthOf), and all new bytes are at `side`. The two areas get unused bytes in
-// proportion to their sizes. So the length table and the text area become full together if the next texts have the
-// average size.
+// Returns the numbers of unused bytes before and after the two areas of a new block, in which one more text of
+// `text_bytes` bytes fits at `side`. The areas are the length table (one byte for each element) and the texts.
+//   If more than a fifth of the old block would stay unused, the new block has its size, and front and back share the
+//     unused bytes. So pushes at alternating ends do not shift the elements each time.
+//   Otherwise the block grows (GrowthOf), and all new bytes are at `side`.
+// The two areas get unused bytes in proportion to their sizes, so that both become full together if the next texts have
+// the average size.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -144,8 +145,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and three quarters of
-// these are spare. Does nothing for a sealed chunk, which has no spare room.
+// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and at least three
+// quarters of these are spare. Does nothing for a sealed chunk, which has no spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;

@@ -160,7 +160,7 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
 
 // The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
-// Listpack::End() as `at` appends. Cost: O(bytes after `at`).
+// If `at` is Listpack::End(), the elements are appended. Cost: O(bytes after `at`).
 void InsertElements(PackedStore& store, size_t at,  // inserts elements before offset `at`
                     std::span<const EncodedElement> elements);
 inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {  // inserts before offset `at`

@@ -57,7 +57,7 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
       if (byte < 128) return {at, size};
     }
   }
-  // A reader of the text accesses this memory, which is outside the handle.
+  // HashIndex prefetches this memory before it reads the text.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the memory of a long text; null: a short one
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // bytes outside the handle
   uint64_t Identity() const { return word_; }      // equal for handles of one long text, or for equal short texts

@@ -126,8 +126,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
  private:
   static constexpr uint32_t kMaxLeafItems = 62;     // maximum number of items on a leaf
   static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
-  static constexpr uint32_t kBulkItems = 56;        // number of items per leaf when a tree is built from sorted items
-  static constexpr uint32_t kBulkChildren = 64;     // children per inner node when a tree is built from sorted items
+  static constexpr uint32_t kBulkItems = 56;        // most items per leaf of a tree that is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;     // most children per inner node of a tree built from sorted items
   static constexpr uint32_t kPrefetchDistance = 6;  // distance in items from the cursor at which members are prefetched
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes, above the leaves
 
@@ -238,7 +238,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds `difference` to the item counts along the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a new first item in its parents
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // `first` now begins the node at `level`
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf; mends the nodes above
   void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent

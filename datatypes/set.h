@@ -78,7 +78,7 @@ class Set : public Collection {  // gives access to the set of one key
   bool Remove(Bytes member);                 // removes a member; false: there is no such member
   bool Remove(const PackedElement& member);  // removes a member; false: there is no such member
   // Pop removes `count` random members. Calls visit(const PackedElement&) for each member before its removal. Requires:
-  // count <= Size(). Cost: as for Sample, or O(n) if almost all members are removed.
+  // count <= Size(). Cost: O(count) in a table, O(n) when packed or if almost all members are removed.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Does nothing if there are more than MaxIntegers() members. Requires: all members are integers.

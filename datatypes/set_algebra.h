@@ -80,7 +80,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
 // Chooses the way that is probably less work: looks up each member of the first set in the other sets, or copies the
 // first set and removes the members of all others.
-void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds members that only the first set has to `result`
+void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds to `result` what only the first set has
 // Intersect calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set,
 // until `visit` returns false. Requires: at least one set.
 template <class Visit>

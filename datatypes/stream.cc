@@ -218,7 +218,7 @@ uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& bloc
   for (StreamBlock::Cursor at(block, block_id); at.IsValid(); at.Next()) {
     if (KeepsFrom(trim, at.Get().id)) break;
     if (at.Get().state == StreamBlock::EntryState::kDeleted) continue;
-    if (trim.references == GroupReferences::kMustBeReleased && IsReferenced(at.Get().id)) continue;
+    if (trim.references == GroupReferences::kMustBeAcknowledged && IsReferenced(at.Get().id)) continue;
     if (before_removal) before_removal(at.Get().id);
     if (trim.references == GroupReferences::kDelete) DropReferences(at.Get().id);
     block.MarkDeleted(at.Get());

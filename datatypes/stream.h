@@ -45,9 +45,9 @@ namespace respite {
 // The options KEEPREF, DELREF and ACKED of XTRIM, XDELEX and others: what happens to an entry's references in consumer
 // groups when the entry is deleted.
 enum class GroupReferences : uint8_t {
-  kKeep,            // KEEPREF: the entry stays pending
-  kDelete,          // DELREF: the entry is no longer pending in any group
-  kMustBeReleased,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
+  kKeep,                // KEEPREF: the entry stays pending
+  kDelete,              // DELREF: the entry is no longer pending in any group
+  kMustBeAcknowledged,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
 };
 
 // XTRIM and XADD remove the oldest entries that a StreamTrim describes.
@@ -133,7 +133,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or that XSETID set
   // No group's count of read entries is above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
-  const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by first ID
+  const Blocks& blocks() const { return blocks_; }          // the blocks, by the ID of their first entry or a lower ID
   // XINFO STREAM shows the number. Cost: O(blocks).
   uint64_t RadixTreeNodes() const;  // number of nodes that Redis' radix tree of this stream would have
 
@@ -159,8 +159,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                 const EntryVisitor& before_removal = {});
 
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
-  // Lowers the number of entries read of a group to `count` if it is higher, because Redis refuses a file with such a
-  // group. Cost: O(groups).
+  // Also lowers StreamGroup::entries_read of each group to at most `count`, because Redis refuses a file in which the
+  // number is higher. Cost: O(groups).
   void SetEntriesAdded(uint64_t count);       // for XSETID and loading: sets EntriesAdded()
   void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;
@@ -185,16 +185,16 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // The number is known for the last ID. If no live entry is left, it is also known for every ID below the last ID. It
-  // is also known for an ID up to the first live entry, unless XDEL has removed an entry after the first live one
-  // (kValkey81: or after `id`). The number is 0 if nothing was ever added.
+  // Returns 0 if nothing was ever added. Otherwise the number is known in three cases: (1) `id` is the last ID; (2)
+  // `id` is below it, and no live entry is left; (3) `id` is not above the first live entry, and XDEL has removed no
+  // entry after the first live one (kValkey81: and none after `id`).
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Deletions can make the number unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group,  // how many entries the group has not read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
-  const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: not used or set up
+  const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: never used
   // Creates the StreamProducers with the default limits if the stream has none.
   StreamProducers& EnsureProducers() {  // the state of XADD IDMP; created if there is none
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
@@ -226,7 +226,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
   // Frees blocks at the end that have only deleted entries, and do not end before `id`. Such blocks exist after XSETID
   // has lowered the last ID. Returns true if stored entries (live or deleted) are left, and all of them are below `id`.
-  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: entries below `id` stay
+  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: blocks below it stay
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
@@ -256,7 +256,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamId last_live_id_;                       // ID of the last live entry; 0-0: none
   StreamId max_deleted_id_;                     // the greatest ID that XDEL removed, unless XSETID set another
   Groups groups_;                               // the consumer groups by name
-  std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: not used or set up
+  std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: never used
 };
 
 class Stream : public Collection {  // gives access to the stream of one key

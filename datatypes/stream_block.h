@@ -89,7 +89,8 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   // `block_id` of each Append. The caller must free the block with Destroy.
   static StreamBlock* Create(const StreamId& id,  // a new empty block; its entries can share the names of these fields
                              std::span<const Bytes> fields_and_values);
-  // `id` and the duties of the caller are as for Create.
+  // `id` is at most the ID of the first entry, and must be the `block_id` of each Append. The caller must free the
+  // block with Destroy.
   static StreamBlock* CreateWithFieldNames(const StreamId& id,  // a new empty block; entries can share these names
                                            std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // returns a copy, which the caller must Destroy
@@ -106,7 +107,7 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
-  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not; empty block: its ID
+  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, live or deleted; none: block's ID
   uint64_t ListpackBytes() const;  // bytes of a Redis listpack with the same entries; cost: O(1)
   bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: full; the entry must begin another block
                       const Limits& limits) const;

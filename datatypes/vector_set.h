@@ -8,8 +8,8 @@
 //     graph    HnswGraph: slot ─► vector, links, and VectorElement (name, attributes, id)
 //     order    SlotOrder: the slots by name
 //
-// A new set has no dimensions before SetShape is called. All vectors of a set have the encoding, the number of
-// dimensions and the number of links of the first one.
+// A new set has no dimensions before SetShape is called. The first vector of a set determines the encoding, the number
+// of dimensions and the maximum number of links for all others.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +59,9 @@ class VectorTable final : public Object {  // the value of a vector set
 
   // Requires: HasShape() is false; the numbers are within the limits above.
   void SetShape(const VectorSetShape& shape);  // sets the properties of a new set
-  // All functions from here on require HasShape().
-  bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and SetShape must be called
+
+  bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and SetShape must be called
+  // The functions from here on that read or change elements require HasShape(), except Find and Count.
   const VectorSetShape& shape() const { return shape_; }  // what SetShape has set
   const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
   // The matrix has shape().dimensions rows of shape().input_dimensions floats.
@@ -68,16 +69,16 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
 
   uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
-  size_t TextBytes() const { return text_bytes_; }                            // memory of names and attributes
-  uint64_t LastId() const { return last_id_; }                                // the greatest id that was given
-  void SetLastId(uint64_t id) { last_id_ = id; }                              // sets LastId(), for readers of files
-  uint32_t AttributeCount() const { return attribute_count_; }                // number of elements with attributes
-  uint64_t Uid() const { return uid_; }                                       // a number that tells sets apart
-  void SetUid(uint64_t uid) { uid_ = uid; }                                   // replaces Uid
+  size_t TextBytes() const { return text_bytes_; }              // memory of names and attributes outside the graph
+  uint64_t LastId() const { return last_id_; }                  // the greatest VectorElement::id so far
+  void SetLastId(uint64_t id) { last_id_ = id; }                // sets LastId(), for readers of files
+  uint32_t AttributeCount() const { return attribute_count_; }  // number of elements with attributes
+  uint64_t Uid() const { return uid_; }                         // a number that tells sets apart
+  void SetUid(uint64_t uid) { uid_ = uid; }                     // sets Uid()
 
   // Cost: O(log n).
   uint32_t Find(Bytes name) const;  // the slot of an element; kNone: there is no such element
-  Bytes NameOf(uint32_t slot) const { return ElementOf(slot).name.Text(); }  // valid until the next change
+  Bytes NameOf(uint32_t slot) const { return ElementOf(slot).name.Text(); }  // name; valid until the next change
   const VectorElement& ElementOf(uint32_t slot) const {                      // name, attributes and id of an element
     return *reinterpret_cast<const VectorElement*>(graph_->ExtraOf(slot));
   }
@@ -96,13 +97,13 @@ class VectorTable final : public Object {  // the value of a vector set
   // The reader then adds all links, and finishes with ResolveLinks (see HnswGraph).
   uint32_t AddUnlinked(Bytes name, const StoredVector& vector,  // adds an element without links; returns its slot
                        float length, uint32_t level, uint64_t id);
-  void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
-    graph_->SetSizes(slot, scale, length);
+  void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+    graph_->SetScaleAndLength(slot, scale, length);
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // false: no room for a link
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // adds a link to id `number`; false: no room
     return graph_->AddRawLink(from, number, layer);
   }
-  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {  // false: unsound links
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {  // last step; false: bad links
     return graph_->ResolveLinks(slot_of, secret);
   }
 

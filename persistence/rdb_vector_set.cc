@@ -149,7 +149,8 @@ class VectorSetReader {
     const float length = FloatOf(sizes);
     const bool is_int8 = table_->shape().encoding == VectorEncoding::kInt8;
     if (left != 0 || input_.Failed() || (is_int8 && !(std::isfinite(scale) && scale >= 0))) return false;
-    table_->SetSizes(slot, is_int8 ? scale : 0, length >= 0 ? std::min(length, std::numeric_limits<float>::max()) : 0);
+    table_->SetScaleAndLength(slot, is_int8 ? scale : 0,
+                              length >= 0 ? std::min(length, std::numeric_limits<float>::max()) : 0);
     return true;
   }
 

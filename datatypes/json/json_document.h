@@ -26,7 +26,7 @@ class JsonDocument final : public Object {  // the value of a key of type ReJSON
 
   std::unique_ptr<Object> Clone() const override { return std::make_unique<JsonDocument>(root_.Clone()); }
   size_t Size() const override { return root_.CountValues(kMaxCounted); }  // values, counted up to about kMaxCounted
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from `samples` per container
+  size_t UsedBytes(size_t samples) const override;  // memory, estimated from `samples` values per container; 0: exact
 
  private:
   static constexpr size_t kMaxCounted = 4096;  // Size() does not count further, so that it is fast

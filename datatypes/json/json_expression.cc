@@ -26,7 +26,8 @@ JsonOperand ValueOperand(JsonValue value) {
   return result;
 }
 
-// Compares two numbers exactly, also an integer with a double.
+// Compares two numbers exactly if both are of kind kInteger or both of kind kUnsigned; otherwise compares them as
+// doubles.
 std::partial_ordering CompareNumbers(const JsonValue& one, const JsonValue& other) {
   if (one.Is(JsonKind::kInteger) && other.Is(JsonKind::kInteger)) return one.AsInteger() <=> other.AsInteger();
   if (one.Is(JsonKind::kUnsigned) && other.Is(JsonKind::kUnsigned)) return one.AsUnsigned() <=> other.AsUnsigned();
@@ -126,8 +127,8 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
   }
 }
 
-// Returns true if a relation holds for any value of the left side and any value of the right side. As in Redis, != is
-// the contrary of ==, so it holds if a path selects nothing.
+// Returns true if the relation holds for at least one pair of a value on the left and a value on the right. As in
+// Redis, != is the contrary of ==, so it holds if a path selects nothing.
 bool Relates(JsonOperator op, const JsonOperand& left, const JsonOperand& right, JsonBudget& budget) {
   if (left.kind == JsonOperand::Kind::kNothing || right.kind == JsonOperand::Kind::kNothing) return false;
   if (op == JsonOperator::kNotEqual) return !Relates(JsonOperator::kEqual, left, right, budget);

@@ -9,8 +9,8 @@
 //   length() count() value() keys() match() search() concat() abs() ceiling() floor() first() last() index() append()
 //   min() max() avg() sum() stddev() ~      functions: length(@.a) or @.a.length()
 //
-// A path in an expression may select several values; a comparison is true if it is true for any of them. An
-// expression that cannot be computed is Nothing, for which each condition is false.
+// A path in an expression may select several values. A comparison is true if it is true for at least one of them; !=
+// is the contrary of ==. An expression that cannot be computed is Nothing, for which each comparison is false.
 #pragma once
 
 #include <cstdint>
@@ -82,15 +82,15 @@ std::optional<JsonFunction> FindJsonFunction(Bytes name);  // the function of th
 struct JsonExpression {  // an operator with its operands
   JsonOperator op = JsonOperator::kLiteral;
   std::vector<std::unique_ptr<JsonExpression>> operands = {};
-  JsonValue literal = {};                         // for kLiteral
-  bool from_root = false;                         // for kPath: $, not @
-  JsonSteps steps = {};                           // for kPath
-  JsonFunction function = JsonFunction::kLength;  // for kFunction
+  JsonValue literal = {};                         // for kLiteral: the value
+  bool from_root = false;                         // for kPath: true if the path begins with $, false if with @
+  JsonSteps steps = {};                           // for kPath: the steps after $ or @
+  JsonFunction function = JsonFunction::kLength;  // for kFunction: which one is called
 };
 
 struct JsonContext {         // what the paths in an expression refer to
-  const JsonValue& root;     // $
-  const JsonMatch& current;  // @
+  const JsonValue& root;     // what $ stands for: the document
+  const JsonMatch& current;  // what @ stands for: the value that a filter examines; outside filters, the document
   JsonBudget& budget;
 };
 
@@ -100,9 +100,9 @@ struct JsonOperand {
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 
   Kind kind = Kind::kNothing;
-  std::vector<const JsonValue*> nodes = {};  // for kNodes; may be empty
-  JsonValue value = {};                      // for kValue
-  bool truth = false;                        // for kTruth
+  std::vector<const JsonValue*> nodes = {};  // for kNodes: the values; may be empty
+  JsonValue value = {};                      // for kValue: the new value
+  bool truth = false;                        // for kTruth: the result
 
   bool IsTrue() const {  // as a condition: a path is true if it selects anything
     return kind == Kind::kTruth ? truth : kind == Kind::kNodes ? !nodes.empty() : kind == Kind::kValue;
@@ -120,12 +120,12 @@ struct JsonOperand {
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
 JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // true: equal; numbers by value
-// Returns one array for all values together. Stops when the budget is spent.
+// Returns one array for all values together, or null if the budget is spent.
 JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values,  // the member names of all objects among `values`
                      JsonBudget& budget);
 // A pattern of more than kMaxJsonPattern bytes matches nothing.
 bool MatchesJsonPattern(Bytes text, Bytes pattern,  // true: the regular expression matches some part of the text
                         JsonBudget& budget);
-inline constexpr size_t kMaxJsonPattern = 8192;  // bytes of a regular expression
+inline constexpr size_t kMaxJsonPattern = 8192;  // maximum bytes of a regular expression
 
 }  // namespace respite

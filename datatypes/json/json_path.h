@@ -6,7 +6,7 @@
 //   $.book[?(@.price < 10 && @.isbn)]                               a filter
 //
 // Paths that do not begin with $ have the older form: "." is the document, ".a", "a" and "['a']" are its member a. They
-// select the first match only; the commands reply to them in another form.
+// select the same values as with $, but commands reply to them in another form, about one of the values only.
 //
 // A path may also compute values, as in Redis 8.10: "$.a + $.b * 2", "$.list.length()", "$.object~". json_expression.h
 // has the operators and functions.
@@ -30,7 +30,7 @@ struct JsonExpression;
 
 class JsonBudget {  // limits the work of selections
  public:
-  static constexpr uint64_t kMaxSteps = 10'000'000;  // number of values that a command may visit
+  static constexpr uint64_t kMaxSteps = 10'000'000;  // steps that a command may take, one for each visited value
   static constexpr size_t kBytesPerStep = 16;        // this many bytes of a text cost one step
   static constexpr size_t kLongName = 64;            // bytes; looking up a shorter name is free
 
@@ -89,8 +89,8 @@ enum class JsonPathGrammar : uint8_t { kPlain, kComputing };
 class JsonPath {  // a parsed path
  public:
   static constexpr size_t kMaxTextBytes = 64 * 1024;  // a longer path is refused
-  static constexpr size_t kMaxNesting = 64;           // parentheses, filters and functions in each other
-  static constexpr size_t kMaxOperators = 500;        // in all expressions of a path
+  static constexpr size_t kMaxNesting = 64;           // maximum nesting of parentheses, filters and functions
+  static constexpr size_t kMaxOperators = 500;        // maximum number of operators in all expressions of a path
 
   static Result<JsonPath, std::string> Parse(  // the error says what is wrong, and where
       Bytes text, JsonPathGrammar grammar = JsonPathGrammar::kComputing);
@@ -100,7 +100,7 @@ class JsonPath {  // a parsed path
   }
 
   Bytes Text() const { return text_; }          // the path as the client has written it
-  bool IsLegacy() const { return is_legacy_; }  // true: has no root $, so it selects only the first match
+  bool IsLegacy() const { return is_legacy_; }  // true: has no root $, so commands reply about one match only
   bool IsRoot() const { return computed_ == nullptr && steps_.empty(); }  // true: the whole document
   bool IsStatic() const;                                      // true: selects one value at most, by names and indexes
   bool IsExpression() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
@@ -110,8 +110,9 @@ class JsonPath {  // a parsed path
   // A value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
   JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
   // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
-  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;       // without the last step
-  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // requires: IsExpression()
+  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // without the last step
+  // Requires: IsExpression().
+  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // the values that the path computes
 
  private:
   friend class JsonPathParser;

@@ -16,7 +16,7 @@ class JsonPathParser {  // reads one path
 
   bool ParsePath();        // reads steps after "$"; false: the text is malformed, or has something else after them
   bool ParseExpression();  // reads a path or a computation; false: the text is malformed
-  JsonPath TakePath();     // requires: a function above has returned true
+  JsonPath TakePath();     // the result; requires: ParsePath or ParseExpression has returned true
   size_t ErrorOffset() const { return at_; }                  // where the text is malformed
   bool IsExpression() const { return computed_ != nullptr; }  // true: the text is a computation, not a plain path
 
@@ -71,8 +71,8 @@ class JsonPathParser {  // reads one path
   size_t at_ = 0;                  // offset of the next byte to read
   size_t nesting_ = 0;             // parentheses, filters and functions that are open
   size_t operators_ = 0;           // number of operators so far
-  JsonSteps steps_;                // after ParsePath, or if the expression is a plain path
-  Node computed_;                  // after ParseExpression, unless it is a plain path
+  JsonSteps steps_;                // the result of ParsePath, or of ParseExpression for a plain path
+  Node computed_;                  // the result of ParseExpression, unless it is a plain path
 };
 
 }  // namespace respite

@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// Selects the values of one step.
+// Applies one step of a path to values, and appends the values that the step selects to `found`.
 class StepSelection {
  public:
   StepSelection(const JsonStep& step, const JsonValue& root, JsonBudget& budget, JsonMatches& found)

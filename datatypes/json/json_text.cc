@@ -53,7 +53,7 @@ void AppendEscape(std::string& out, char c) {
 // Appends digits with a decimal point or an exponent. The number is 0.DIGITS * 10^point.
 void AppendDecimal(std::string& out, Bytes digits, int point) {
   constexpr int kMaxPlain = 16;  // digits before the point, above which the number gets an exponent
-  constexpr int kMinPlain = -5;  // zeros after the point, above which the number gets an exponent
+  constexpr int kMinPlain = -5;  // minus the zeros after the point, from which on the number gets an exponent
   const int size = static_cast<int>(digits.size());
   if (size <= point && point <= kMaxPlain) {
     out += digits;

@@ -97,7 +97,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // Removes a member. As in Redis, the last member takes its place. Cost: O(log n), and 4*n bytes are moved in a sorted
   // index.
   void EraseMember(size_t place);  // removes one member, whose place the last one takes
-  // Keeps the members with the numbers in `order`, in this order. A number from Size() on means a new member:
+  // Keeps only the members with the numbers in `order`, in this order. A number from Size() on means a new member:
   // added[number - Size()]. Requires: the numbers and the names are distinct. Moves the members in `added` if their
   // numbers are in `order`. Cost: O(n + k*log k), k being the number of new members.
   void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
@@ -137,9 +137,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static JsonValue MakeLarge(Large large);  // makes a number that needs memory of its own
   void Free();                              // frees the memory of this value, and of all values inside it
   void Reserve(size_t size);                // makes room for `size` elements or members
-  void FitToSize();                         // gives memory back if less than half of it is in use
-  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name belongs in the sorted index
-  // `place`: where the name belongs in the sorted index.
+  void FitToSize();                         // frees spare memory if at most half of it is in use
+  // `place`: where the name belongs in the sorted index; 0 if there is no such index. FindMember sets it.
+  JsonMember* FindMember(Bytes name, size_t& place) const;           // finds a member by its name; null: there is none
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
   void SortNames();                                                  // fills the sorted index from the names

@@ -107,7 +107,7 @@ class AttributeFilter::Compiler {
   }
   uint32_t Offset() const { return static_cast<uint32_t>(filter_.expression_.size() - rest_.size()); }
 
-  // Takes one token. Returns false if there is no valid token: `rest_` then begins where the error is.
+  // Takes one token. Returns false if there is no valid token: `rest_` then begins at the error or after it.
   bool TakeToken() {
     const char c = rest_.front();
     if (StartsNumber()) return TakeNumber(filter_.program_) && PushedValue();

@@ -10,9 +10,9 @@
 //   not !                      one only: `not not x` is an error
 //   ( )   12.5   -3   "text"   'text'   [1, "a"]   null   .field
 //
-// Texts have no escapes, but a quote after a backslash does not end the text. As in Redis: `==` compares two texts as
-// bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0; null equals only null.
-// An element without attributes, or without one of the fields of the expression, does not match.
+// Texts in the expression have no escapes, but a quote after a backslash does not end the text. As in Redis: `==`
+// compares two texts as bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0;
+// null equals only null. An element without attributes, or without one of the fields of the expression, does not match.
 //
 // An expression is compiled to a program for a stack, so that compiling and matching do not recurse.
 #pragma once
@@ -29,7 +29,8 @@ namespace respite {
 
 class AttributeFilter {  // a compiled expression that decides whether attributes match
  public:
-  // Returns the filter, or the part of the expression where it is malformed. Cost: O(expression).
+  // Returns the filter. If the expression is malformed, returns its rest from the error on, or the whole expression if
+  // an operand or a parenthesis is missing. Cost: O(expression).
   static Result<AttributeFilter, std::string> Compile(Bytes expression);  // the error is the malformed part
 
   // Cost: O(program * attributes).
@@ -65,10 +66,11 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   };
   struct Step {         // an operation of the program, or a value
     Op op;              // what is done
-    double number = 0;  // kNumber
-    // kText, kField: where the text is in expression_. kList: index of its first value in list_values_.
+    double number = 0;  // for kNumber: the value
+    // For kText and kField, the offset of the text or name in expression_. For kList, the index of the first value in
+    // list_values_.
     uint32_t begin = 0;
-    uint32_t size = 0;  // kText, kField: bytes; kList: number of values
+    uint32_t size = 0;  // for kText and kField: bytes of the text or name; for kList: number of values
   };
   struct Value;
   class Compiler;

@@ -116,7 +116,7 @@ uint32_t HnswGraph::Create(const StoredVector& vector, float length, uint32_t le
   std::memcpy(Record(slot) + sizeof(Node), vector.data, format_.Bytes());
   if (level > 0) {
     node.upper = static_cast<uint32_t*>(AllocateOrEnd(UpperBytes(level)));
-    for (uint32_t layer = 1; layer <= level; ++layer) *UpperOf(slot, layer) = 0;
+    for (uint32_t layer = 1; layer <= level; ++layer) *UpperLinksOf(slot, layer) = 0;
     upper_bytes_ += malloc_usable_size(node.upper);
     node.place = static_cast<uint32_t>(by_level_[level].size());
     by_level_[level].push_back(slot);
@@ -145,8 +145,8 @@ void HnswGraph::Free(uint32_t slot) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Links
 
-void HnswGraph::SetCount(uint32_t slot, uint32_t layer, uint32_t count) {
-  layer == 0 ? void(At(slot).count = static_cast<uint16_t>(count)) : void(*UpperOf(slot, layer) = count);
+void HnswGraph::SetLinkCount(uint32_t slot, uint32_t layer, uint32_t count) {
+  layer == 0 ? void(At(slot).count = static_cast<uint16_t>(count)) : void(*UpperLinksOf(slot, layer) = count);
 }
 
 bool HnswGraph::HasLink(uint32_t from, uint32_t to, uint32_t layer) const {
@@ -155,18 +155,18 @@ bool HnswGraph::HasLink(uint32_t from, uint32_t to, uint32_t layer) const {
 }
 
 void HnswGraph::PushLink(uint32_t from, uint32_t to, uint32_t layer) {
-  const uint32_t count = CountAt(from, layer);
+  const uint32_t count = LinkCountAt(from, layer);
   FirstLinkAt(from, layer)[count] = to;
-  SetCount(from, layer, count + 1);
+  SetLinkCount(from, layer, count + 1);
 }
 
 void HnswGraph::RemoveLink(uint32_t from, uint32_t to, uint32_t layer) {
   uint32_t* links = FirstLinkAt(from, layer);
-  const uint32_t count = CountAt(from, layer);
+  const uint32_t count = LinkCountAt(from, layer);
   uint32_t* found = std::find(links, links + count, to);
   if (found == links + count) return;
   *found = links[count - 1];
-  SetCount(from, layer, count - 1);
+  SetLinkCount(from, layer, count - 1);
 }
 
 void HnswGraph::Link(uint32_t one, uint32_t other, uint32_t layer) {
@@ -252,7 +252,7 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
     if (HasLink(slot, hit.slot, layer)) continue;
     HasRoom(hit.slot, layer) ? Link(slot, hit.slot, layer) : void(LinkToFull(slot, hit, layer, false));
   }
-  if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
+  if (LinkCountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
 // Links `slot` to full.slot, whose list of neighbours is full. full.slot loses one neighbour, `gone`: the farthest of
@@ -275,7 +275,7 @@ bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer,
   const bool is_covered = covered.has_value();
   const VectorHit gone = is_covered ? *covered : *farthest;
   if (!must && gone.distance <= full.distance) return false;
-  if (!is_covered && !must && CountAt(gone.slot, layer) <= m_ / 2) return false;
+  if (!is_covered && !must && LinkCountAt(gone.slot, layer) <= m_ / 2) return false;
   Unlink(full.slot, gone.slot, layer);
   Link(slot, full.slot, layer);
   if (HasRoom(slot, layer) && !HasLink(slot, gone.slot, layer)) Link(slot, gone.slot, layer);
@@ -362,7 +362,7 @@ bool HnswGraph::ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, u
     for (uint32_t layer = 0; layer <= LevelOf(slot); ++layer) {
       ++node_layer;
       uint32_t* links = FirstLinkAt(slot, layer);
-      for (uint32_t i = 0; i < CountAt(slot, layer); ++i) {
+      for (uint32_t i = 0; i < LinkCountAt(slot, layer); ++i) {
         const uint32_t other = slot_of(links[i]);
         if (other == kNone || other == slot || (layer > 0 && LevelOf(other) < layer)) return false;
         if (std::exchange(linked_from[other], node_layer) == node_layer) return false;  // the link occurs twice
@@ -383,7 +383,7 @@ bool HnswGraph::IsConsistent() const {
     if (!IsUsed(slot)) continue;
     ++used;
     for (uint32_t layer = 0; layer <= LevelOf(slot); ++layer) {
-      if (CountAt(slot, layer) > MaxLinksOn(layer)) return false;
+      if (LinkCountAt(slot, layer) > MaxLinksOn(layer)) return false;
       for (const uint32_t other : LinksOf(slot, layer)) {
         if (other >= slot_limit_ || other == slot || !IsUsed(other) || LevelOf(other) < layer) return false;
         if (!HasLink(other, slot, layer)) return false;

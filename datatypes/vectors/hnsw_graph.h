@@ -92,7 +92,7 @@ class HnswGraph {  // vectors and the links between them
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
-    return {FirstLinkAt(slot, layer), CountAt(slot, layer)};
+    return {FirstLinkAt(slot, layer), LinkCountAt(slot, layer)};
   }
   uint32_t MaxLinksOn(uint32_t layer) const { return layer == 0 ? 2 * m_ : m_; }  // limit of links per node
   float DistanceOf(uint32_t slot, const StoredVector& query) const {  // distance of a node from a vector, from 0 to 2
@@ -107,7 +107,7 @@ class HnswGraph {  // vectors and the links between them
   // `ef` nodes are considered as neighbours. Cost: O(ef * m * log n) distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
-  // Links the neighbours of the node with each other. Cost: O(m * m) distances.
+  // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
   void Erase(uint32_t slot);  // removes a node and its links
 
   // An interrupted search compares this number, to notice that the graph has changed since its last step.
@@ -123,11 +123,11 @@ class HnswGraph {  // vectors and the links between them
   // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
   // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
   uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
-  void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+  void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     At(slot).scale = scale;
     At(slot).length = length;
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // to the node with the id `number`; false: no room
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // adds a link to the id `number`; false: no room
   // `slot_of` returns the slot for an id, or kNone. Returns false if an id stands for no node of the layer, if a link
   // occurs twice, or if a link has no link back. The graph must not be used in these cases. `secret` is a random number
   // that the author of the file does not know; it helps to find missing links. Cost: O(n * m).
@@ -151,24 +151,29 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // Where parts of a node are in memory. The next AddRoom may move them.
+  // The addresses of parts of a node, which the next AddRoom may change. UpperLinksOf returns the number of links on a
+  // layer above 0; the links follow it.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
   const char* Record(uint32_t slot) const {
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
   }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
-  uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  const uint32_t* UpperOf(uint32_t slot, uint32_t layer) const { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
-  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first link of the node on this layer
-    return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
+  const uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) const {  // layer above 0: number of links, then the links
+    return At(slot).upper + size_t{layer - 1} * (m_ + 1);
   }
-  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of CountAt(slot, layer) links
-    return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) {  // the first of LinkCountAt(slot, layer) links
+    return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperLinksOf(slot, layer) + 1;
   }
-  uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }
-  void SetCount(uint32_t slot, uint32_t layer, uint32_t count);  // sets the number of links on a layer
-  size_t UpperBytes(uint32_t level) const {                      // bytes of the links of the layers 1 to `level`
+  const uint32_t* FirstLinkAt(uint32_t slot, uint32_t layer) const {  // the first of LinkCountAt(slot, layer) links
+    return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperLinksOf(slot, layer) + 1;
+  }
+  uint32_t LinkCountAt(uint32_t slot, uint32_t layer) const {  // number of links of the node on this layer
+    return layer == 0 ? At(slot).count : *UpperLinksOf(slot, layer);
+  }
+  void SetLinkCount(uint32_t slot, uint32_t layer, uint32_t count);  // sets the number of links on a layer
+  size_t UpperBytes(uint32_t level) const {                          // bytes of the links of the layers 1 to `level`
     return size_t{level} * (m_ + 1) * sizeof(uint32_t);
   }
 
@@ -179,7 +184,7 @@ class HnswGraph {  // vectors and the links between them
 
   bool HasLink(uint32_t from, uint32_t to, uint32_t layer) const;  // true: `from` has a link to `to`
   bool HasRoom(uint32_t slot, uint32_t layer) const {              // true: the node may have one more link
-    return CountAt(slot, layer) < MaxLinksOn(layer);
+    return LinkCountAt(slot, layer) < MaxLinksOn(layer);
   }
   void PushLink(uint32_t from, uint32_t to, uint32_t layer);    // adds a link in one direction; requires: there is room
   void RemoveLink(uint32_t from, uint32_t to, uint32_t layer);  // removes a link in one direction, if it exists
@@ -240,8 +245,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     start_nodes_ = open_;
   }
 
-  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` and `query` must be
-  // those of the constructor, or have the same format.
+  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` is the graph of
+  // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
     if (graph.Changes() != changes_) Refresh(graph, query);
@@ -297,7 +302,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     found_[at] = hit;
   }
 
-  // Looks at the neighbours of a node. First loads their vectors into the cache, because that takes most of the time.
+  // Offers the unvisited neighbours of a node as hits. First loads their vectors into the cache, because that takes
+  // most of the time. Returns false if `accepts` has ended the search.
   template <class Accepts>
   bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {
     size_t count = 0;

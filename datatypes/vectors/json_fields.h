@@ -13,7 +13,7 @@ struct AttributeValue {  // a value in a JSON text, as a view of the text
   enum class Kind : uint8_t { kNull, kNumber, kText, kArray };
 
   Kind kind = Kind::kNull;
-  double number = 0;  // kNumber; true is 1, and false is 0
+  double number = 0;  // for kNumber; true is 1, and false is 0
   Bytes text;         // kText: the bytes between the quotes, with escapes; kArray: the bytes between the brackets
 };
 
@@ -23,8 +23,8 @@ struct AttributeValue {  // a value in a JSON text, as a view of the text
 // Names with escapes are not found. Cost: O(json).
 std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);  // a field of the object `json`; nullopt: none
 
-// Takes the next element from `rest`, the text of an array. Returns nullopt at the end. Requires: FindJsonField has
-// returned the array.
+// Takes the next element from `rest`, the text of an array. Returns a nested array without its text. Returns nullopt at
+// the end. Requires: FindJsonField has returned the array.
 std::optional<AttributeValue> NextJsonElement(Bytes& rest);  // the next element of an array; nullopt: the end
 
 // Returns the text of a kText value without escapes. Uses `buffer` if there are escapes. An escape that JSON does not

@@ -64,7 +64,7 @@ class SlotOrder {  // slots in the order of the names of their elements
   size_t UsedBytes() const;                   // memory in bytes; cost: O(n / 256)
 
  private:
-  static constexpr size_t kMaxChunk = 256;  // elements per chunk
+  static constexpr size_t kMaxChunk = 256;  // maximum number of elements of a chunk
 
   Place End() const {  // the place after the last element
     return {chunks_.size(), 0};

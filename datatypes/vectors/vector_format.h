@@ -29,7 +29,7 @@ class VectorFormat {  // encoding and number of dimensions
   VectorFormat(VectorEncoding encoding, uint32_t dimensions) : encoding_(encoding), dimensions_(dimensions) {}
 
   VectorEncoding encoding() const { return encoding_; }  // how a number is stored
-  uint32_t dimensions() const { return dimensions_; }    // number of numbers of a vector
+  uint32_t dimensions() const { return dimensions_; }    // number of elements of a vector
   size_t Bytes() const {                                 // bytes of a stored vector
     switch (encoding_) {
       case VectorEncoding::kFloat:
@@ -85,8 +85,8 @@ float NormalizeVector(std::span<float> vector);  // gives the vector the length 
 // Projects a vector to fewer dimensions with a matrix of rows of vector.size() floats, one for each element of the
 // result. Cost: O(matrix).
 std::vector<float> ProjectVector(std::span<const float> vector, std::span<const float> matrix);  // matrix * vector
-// The matrix is the same for all sets, as in Redis: the signs of a Walsh-Hadamard matrix, divided by the square root of
-// the number of input dimensions. So a replica computes the vectors that its primary has.
+// As in Redis, the matrix depends only on `input` and `output`: it has the signs of a Walsh-Hadamard matrix, divided by
+// the square root of `input`. So a replica computes the vectors that its primary has.
 std::vector<float> HadamardProjection(uint32_t input, uint32_t output);  // for REDUCE: `output` rows of `input` floats
 
 }  // namespace respite

@@ -10,8 +10,8 @@
 namespace respite {
 
 struct VectorKernels {                                                             // functions for this processor
-  int32_t (*dot_int8)(const int8_t* one, const int8_t* other, size_t dimensions);  // product; elements from -127 to 127
-  float (*dot_float)(const float* one, const float* other, size_t dimensions);     // product of two vectors of floats
+  int32_t (*dot_int8)(const int8_t* one, const int8_t* other, size_t dimensions);  // dot product; elements -127 to 127
+  float (*dot_float)(const float* one, const float* other, size_t dimensions);  // dot product of two vectors of floats
   uint32_t (*count_different)(const uint64_t* one, const uint64_t* other, size_t words);  // number of different bits
 
   static const VectorKernels& Best();   // the fastest functions that this processor can run

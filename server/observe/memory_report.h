@@ -14,7 +14,7 @@ struct Services;
 struct MemoryReport {      // what the server uses memory for, in bytes
   struct Database {        // memory of one database's tables, without values
     int index;             // number of the database
-    size_t table_bytes;    // hash table of all keys, and headers of their values
+    size_t table_bytes;    // hash table of all keys, and headers of their entries
     size_t expires_bytes;  // hash table of the keys that have a deadline
   };
 

@@ -9,7 +9,7 @@ namespace respite {
 class Host {  // interface of a server to its event loop; in tests, to a fixture
  public:
   virtual ~Host() = default;
-  virtual void Stop(int exit_code) = 0;               // ends the server; alone in its process, also the process
+  virtual void Stop(int exit_code) = 0;               // ends the server, and the process if it has no other server
   virtual void Post(std::function<void()> task) = 0;  // runs the task in a later Turn of the event loop
   // Serves clients. Called from time to time in the middle of a Turn (a pass of the event loop) that takes long.
   virtual bool ServeDuringLongTask() = 0;  // serves clients during a slow script or load; false: the server must stop

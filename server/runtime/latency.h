@@ -1,5 +1,5 @@
-// LatencyMonitor: for each kind of event, the latest ones that took at least latency-monitor-threshold milliseconds
-// (LATENCY).
+// LatencyMonitor: keeps the latest slow events of each kind, for LATENCY. An event is slow if it took at least
+// latency-monitor-threshold milliseconds.
 #pragma once
 
 #include <cstdint>

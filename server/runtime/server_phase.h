@@ -1,10 +1,10 @@
 // ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
 // A slow script, or loading a file (Load::kInTurn), runs within one Turn of the event loop, and clients are served in
-// the middle of it. Timers, waits and evictions do not run then, because only the script or the loader may change data.
-// A snapshot that a replica loads while it arrives (kOverTurns, kAsync) is loaded piece by piece instead, in many Turns
-// that are otherwise ordinary. After a shutdown has saved the data no command may run, because its changes would be
-// lost.
+// the middle of it. Meanwhile no timers run, no blocked client is served, and nothing is evicted, because only the
+// script or the loader may change data. A snapshot that a replica loads while it arrives (kOverTurns, kAsync) is loaded
+// piece by piece instead, in many Turns that are otherwise ordinary. After a shutdown has saved the data no command may
+// run, because its changes would be lost.
 #pragma once
 
 #include <cstdint>

@@ -137,7 +137,7 @@ struct TrimWords {
 // left; otherwise nothing.
 uint64_t TrimAndNote(StreamLog& log, const StreamTrim& trim, RemovalRecorder& recorder) {
   if (trim.references == GroupReferences::kKeep) return log.Trim(trim);
-  if (trim.references == GroupReferences::kMustBeReleased) {
+  if (trim.references == GroupReferences::kMustBeAcknowledged) {
     return log.Trim(trim, [&](const StreamId& id) { recorder.NoteDeleted(id); });
   }
   StreamId last;

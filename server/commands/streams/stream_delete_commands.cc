@@ -73,7 +73,7 @@ struct XDelEx {
     uint64_t deleted = 0;
     bool dropped_references = false;
     for (const StreamId& id : ParseStreamIds(options.ids)) {
-      if (options.references == GroupReferences::kMustBeReleased && stream->Log().IsReferenced(id)) {
+      if (options.references == GroupReferences::kMustBeAcknowledged && stream->Log().IsReferenced(id)) {
         deletions.push_back(Deletion::kReferenced);
         continue;
       }
@@ -123,7 +123,7 @@ struct XAckDel {
       }
       ++acknowledged;
       recorder.NoteAcknowledged(name, id);
-      if (options.references == GroupReferences::kMustBeReleased && stream->Log().IsReferenced(id)) {
+      if (options.references == GroupReferences::kMustBeAcknowledged && stream->Log().IsReferenced(id)) {
         deletions.push_back(Deletion::kReferenced);
         continue;
       }

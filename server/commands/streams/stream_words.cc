@@ -50,7 +50,7 @@ bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references) {
   if (references) return false;
   if (args.TakeToken("KEEPREF")) references = GroupReferences::kKeep;
   if (!references && args.TakeToken("DELREF")) references = GroupReferences::kDelete;
-  if (!references && args.TakeToken("ACKED")) references = GroupReferences::kMustBeReleased;
+  if (!references && args.TakeToken("ACKED")) references = GroupReferences::kMustBeAcknowledged;
   return references.has_value();
 }
 

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// The condition under which versions that have a field of INFO show it. kIfEmulated: only if the server emulates a
-// version.
+// Whether a field of INFO is shown if no version is emulated. kAlways: it is shown. kIfEmulated: it is shown only if
+// the server emulates a version that has the field.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {

@@ -30,8 +30,8 @@ Bytes DataStateName(const History& history) {
 // Returns the priority that a replica reports. Sentinels of all versions promote the replica with the lowest priority,
 // but never one with priority 0. Among equal priorities, they promote the replica with the largest offset. So a replica
 // reports 0 if its data is missing, incomplete or perhaps of another history. A replica that may have data which its
-// primary lacks reports a high number: offsets cannot be compared then, so a replica that was linked to the primary is
-// preferred.
+// primary lacks reports at least kUnconfirmedPriority, because its offset cannot be compared with other offsets. So the
+// Sentinels prefer replicas without such data.
 int64_t PriorityForSentinels(const History& history, int64_t replica_priority) {
   constexpr int64_t kUnconfirmedPriority = 1'000'000'000;
   if (!history.IsWhole() || replica_priority == 0) return 0;

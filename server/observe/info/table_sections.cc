@@ -136,7 +136,8 @@ class SizeDistribution {
   std::array<uint64_t, 65> bins_{};
 };
 
-// The distributions of a database by type, in the order of INFO. Streams and values of modules are not counted.
+// The distributions of a database by type, in the order of INFO. Values of other types (streams, arrays and the
+// types of modules) are not counted.
 constexpr std::array kCountedTypes = {ValueType::kString, ValueType::kList, ValueType::kSet, ValueType::kSortedSet,
                                       ValueType::kHash};
 constexpr std::array kTypeNames = {"strings_sizes", "lists_items", "sets_items", "zsets_items", "hashes_items"};
