@@ -60,8 +60,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
-  // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
-  // be loaded first.
+  // process. It also gets twice the memory, because files order libraries by name: more libraries may now be loaded
+  // before it, and take memory.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
@@ -86,8 +86,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   enum class OnExisting : uint8_t { kRefuse, kReplace };
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
   // kEach: the time limit is for each library. kTogether: for all libraries of one Restore. kNone: no limit, for
-  // libraries that this server has loaded before. Loading them ends as it did then, because code that is being loaded
-  // cannot see the time or other data of the server.
+  // libraries that this server has loaded before. Loading them again ends as before: code that is being loaded cannot
+  // see the time or other data of the server, so it does the same each time.
   enum class TimeLimit : uint8_t { kEach, kTogether, kNone };
 
   // `host` must outlive the libraries.
@@ -136,7 +136,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
   // The caller may pass the result to another thread, which frees the libraries and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
-  void PutBack(Contents contents) {  // replaces all libraries by a result of Take, of this object or another one
+  void PutBack(Contents contents) {  // replaces all libraries by `contents`, which Take of any object has returned
     contents_ = std::move(contents);
   }
 
@@ -171,7 +171,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   ScriptHost& host_;                // the server, as functions use it
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
-  int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
+  int64_t total_load_time_ms_ = 0;  // ms that all LoadTimers measured: Load, Restore, and unpacking of payloads
   std::optional<int64_t> load_time_when_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: none
 };
 
