@@ -83,7 +83,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   void Reset() { has_results_ = false; }  // forgets the results. Requires: no HOTKEYS session is active
   bool IsActive();                        // true: a HOTKEYS session is active; first ends one whose duration has passed
   bool HasResults() const { return has_results_; }  // true: a HOTKEYS session began since the last Reset
-  const Results& results();                         // requires HasResults()
+  const Results& results();                         // results until the end, or until now; requires HasResults()
 
   void OnCall(const FinishedCall& call) override;  // adds the time and bytes of the command to the results
 
