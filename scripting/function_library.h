@@ -48,7 +48,7 @@ struct NameHash {  // hashes function names, ignoring case
 struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the functions that it registers
   std::string name;
   std::string code;                                        // the whole text, with the header line
-  std::vector<std::unique_ptr<ScriptFunction>> functions;  // the registered functions, in this order
+  std::vector<std::unique_ptr<ScriptFunction>> functions;  // in the order in which they were registered
   size_t text_bytes = 0;                                   // size of the functions' names and descriptions together
 
   size_t UsedBytes() const;  // bytes of code, names and descriptions, without compiled code

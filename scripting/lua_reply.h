@@ -53,7 +53,7 @@ inline Bytes TextBeforeNul(Bytes text) {  // cuts the text at its first zero byt
   return text.substr(0, text.find('\0'));
 }
 
-inline Bytes TextAt(lua_State* lua, int index) {  // the string or number at this index of Lua's stack, as text
+inline Bytes TextAt(lua_State* lua, int index) {  // the string at this index of Lua's stack; makes a number a string
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);
   return {text, size};

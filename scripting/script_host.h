@@ -48,15 +48,14 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
   // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
-  virtual std::optional<bool> MayRun(
-      std::span<const Bytes> arguments) noexcept = 0;         // by ACL; nullopt: unknown command
-  virtual void Log(LogLevel level, Bytes text) noexcept = 0;  // redis.log: logs a text
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // nullopt: unknown command
+  virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs or is compiled; may serve other clients meanwhile. Returns true to end the
   // script, even if it has written data.
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool MustStopReply() noexcept { return false; }        // true: stop writing, the client is closed
+  virtual bool MustStopReply() noexcept { return false; }        // checks the output limit; true: the client is closed
   virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
   // Limits the memory of all scripts of an engine together, and the reply of each script.
