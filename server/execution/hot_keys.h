@@ -30,7 +30,7 @@ class HotKeySums {  // sums of times or of bytes by key, for the keys with the l
  public:
   using Item = std::pair<std::string, uint64_t>;  // a key and its sum
 
-  void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: O(1), and O(kMaxKeys) without room
+  void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: up to O(kMaxKeys)
   std::vector<Item> Largest(size_t count) const;  // the keys with the largest sums, largest first
   uint64_t Total() const { return total_; }       // sum of all added amounts, also of keys that were replaced
 
