@@ -92,7 +92,8 @@ int OpenClock(lua_State* lua) {
   return 1;
 }
 
-// Returns the text of a field of the table on top, cut to `most` + 1 bytes. Returns nullopt if the field is not a text.
+// Returns the text of a field of the table on top, or nullopt if the field is not a text. Cuts the text to `most` + 1
+// bytes, so that the caller can see that it is longer than `most`.
 std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
@@ -269,8 +270,8 @@ void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYIND
 
 void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
   lua_createtable(lua_, static_cast<int>(texts.size()), 0);
-  // Checks the time limit in the loop, because pushing the texts may take long: a client can choose texts that collide
-  // in Lua's table of strings.
+  // Checks in the loop whether the script must end (SCRIPT KILL), because pushing the texts may take long: a client can
+  // choose texts that collide in Lua's table of strings.
   constexpr lua_Integer kTextsPerCheck = 64;
   lua_Integer index = 0;
   for (Bytes text : texts) {
@@ -320,9 +321,9 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function, and writes its reply. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // Prepares a small invocation without lua_pcall, which would catch memory errors. Lua's limit has room for a small
-  // invocation, so memory is missing only if the system has none. Prepares a larger invocation inside lua_pcall, which
-  // returns an error if the limit is exceeded.
+  // Prepares a small invocation without lua_pcall if the memory limit has room for it: then memory is missing only if
+  // the system has none, which ends the process. Prepares any other invocation inside lua_pcall, which returns an error
+  // if the limit is exceeded.
   const size_t room = CapacityFor(invocation);
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.

@@ -88,7 +88,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     if (used_bytes_ > kCollectorStartBytes) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
-  size_t UnusedBytes() const {                      // bytes that scripts may still allocate, without a collection
+  size_t UnusedBytes() const {                      // bytes that the running script may still allocate (memory limit)
     return used_bytes_ < memory_limit_ ? memory_limit_ - used_bytes_ : 0;
   }
 
@@ -109,7 +109,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   static void* Allocate(void* engine, void* block,  // Lua's allocator (lua_Alloc), with the memory limit
                         size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts; calls Check
-  void Check(lua_State* lua);       // raises an error if the script was killed, or a library has no time left
+  void Check(lua_State* lua);       // raises an error if the script must end (PollStopReason); else sets the hook again
   void CheckIfDue(lua_State* lua);  // calls Check if ScriptWatch::IsCheckDue says so
   void BeforeResume(lua_State* lua) override;           // called before a coroutine is resumed; calls CheckIfDue
   void OnSwitch(lua_State* thread) noexcept override {  // this Lua thread (a coroutine or its resumer) runs now
@@ -128,9 +128,9 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
   void RestoreEnvironment(Function function);  // undoes what setfenv has done to a function that has run
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply, or returns the error
-  ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; `name`: the script's
-  ScriptFailure DescribeFailureBriefly(Bytes name);  // does DescribeFailure's work without memory of Lua
-  ScriptFailure TakeFailure(Bytes name);             // does DescribeFailure's work; may raise another Lua error
+  ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; raises no Lua error
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // gives only 100 bytes of the error's text; needs no memory of Lua
+  ScriptFailure TakeFailure(Bytes name);             // gives the full text of the error; may raise another Lua error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes the texts as a Lua table, such as KEYS
   void CollectSome();                                // runs one step of Lua's garbage collector
@@ -143,8 +143,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   bool is_memory_limited_ = false;     // true: memory_limit_ applies now, because Lua's memory error would be caught
   Phase phase_ = Phase::kIdle;         // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
   const char* stop_reason_ = nullptr;  // the error with which the running script was ended; null: it was not ended
-  size_t memory_limit_ = 0;            // bytes that the Lua state may allocate, from the host
-  size_t memory_factor_ = 1;           // multiplies the host's MemoryLimit in the next phase
+  size_t memory_limit_ = 0;            // maximum of used_bytes_: the host's MemoryLimit times memory_factor_
+  size_t memory_factor_ = 1;           // multiplies the host's MemoryLimit, from the next script or library on
   int64_t load_until_ms_ = 0;          // when loading a library must end (real time, host_.MonotonicMs())
   bool collector_runs_ = false;        // true: StartCollector was called for the running script
   ScriptWatch watch_;                  // makes Lua call OnCount regularly in long scripts

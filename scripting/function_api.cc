@@ -39,8 +39,8 @@ struct Registration {
   uint32_t flags = 0;
 };
 
-// The maximum size in bytes of a name or description, and of all that a library registers. Their copies do not count
-// for the memory limit of scripts.
+// The maximum size in bytes of one name or description, and of all names and descriptions of a library together. They
+// are limited because their copies do not count for the memory limit of scripts.
 constexpr size_t kMaxTextBytes = 64 << 10;
 constexpr size_t kMaxTextBytesOfLibrary = 16 << 20;
 

@@ -1,6 +1,6 @@
 // The globals that the code of a library of functions sees during FUNCTION LOAD: only a table `redis` with
-// register_function, log and a few constants. Unless a version of Redis is emulated, `server` is another name of the
-// table. When the functions of the library run later, they see the globals of scripts, without register_function.
+// register_function, log and a few constants. `server` is another name of this table, except if Redis or Valkey 7.2 is
+// emulated. When the functions of the library run later, they see the globals of scripts, without register_function.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,7 @@ struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the funct
   const std::shared_ptr<ScriptEngine> engine;  // the Lua state with the compiled code
   std::string name;
   std::string code;                                        // the whole text, with the header line
-  std::vector<std::unique_ptr<ScriptFunction>> functions;  // the registered functions, in this order
+  std::vector<std::unique_ptr<ScriptFunction>> functions;  // in the order in which they were registered
   size_t text_bytes = 0;                                   // size of the functions' names and descriptions together
 
   size_t UsedBytes() const;  // bytes of code, names and descriptions, without compiled code
@@ -66,8 +66,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
-  // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
-  // be loaded first.
+  // process. It also gets twice the memory, because files order libraries by name: more libraries may now be loaded
+  // before it, and take memory.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::shared_ptr<const FunctionLibrary>, std::less<>>;
@@ -175,7 +175,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   ScriptHost& host_;                // the server, as functions use it
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
-  int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
+  int64_t total_load_time_ms_ = 0;  // ms that all LoadTimers measured: Load, Restore, and unpacking of payloads
   std::optional<int64_t> load_time_when_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: none
 };
 

@@ -18,7 +18,7 @@ namespace {
 // Returns the low 32 bits of an argument, rounded to an integer (halves to even).
 //
 // As Redis does, adds 2^52 + 2^51, which moves the integer into the low bits of the double's fraction. Beyond 2^51, the
-// sum is rounded, so its low bits are meaningless, but always the same.
+// sum is rounded: its low bits are meaningless, but equal to those in Redis.
 uint32_t BitsArgument(lua_State* lua, int index) {
   constexpr double kIntegersInLowBits = 6755399441055744.0;
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(lua, index) + kIntegersInLowBits));

@@ -21,7 +21,7 @@ struct JsonConfig {                         // what a script has set with cjson.
   int decode_max_depth = 1000;           // how deep arrays and objects may be nested in a JSON text
   int encode_precision = kMaxPrecision;  // significant digits with which numbers are printed
   InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // whether inf and nan fail, or how they are printed
-  bool decode_invalid_numbers = true;  // true: accepts hexadecimal, leading zeros, inf, nan
+  bool decode_invalid_numbers = true;  // true: accepts a plus, hexadecimal, leading zeros, inf, nan
   bool encode_keep_buffer = true;      // stored without effect, for scripts that read this setting
 };
 

@@ -101,8 +101,8 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
 }
 
 // Prints numbers whose magnitude is from 0.0001 to below 10^14, and whose shortest decimal has a fraction and at most
-// `precision` digits. Returns false for other numbers. The digits are those of printf, because any other number with at
-// most `precision` digits is farther away than the next double.
+// `precision` digits. Returns false for other numbers. The digits are those of printf, which prints the nearest decimal
+// of `precision` digits: doubles are closer together than such decimals, so the nearest one is the shortest decimal.
 bool PrintedNumber::PrintShort(double number, int precision) {
   const double magnitude = std::fabs(number);
   if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;

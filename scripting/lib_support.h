@@ -1,6 +1,6 @@
-// The libraries that scripts find as globals, in addition to Lua's own (lib_*.cc), and helpers that the libraries
-// share: number conversions, calls of the script's hook in long loops, limits of Lua's and of the native stack, and an
-// output buffer.
+// The libraries cjson, cmsgpack, bit and struct (lib_*.cc), which scripts find as globals beside Lua's own libraries.
+// Also the helpers that all these libraries share: number conversions, calls of the script's hook in long loops, limits
+// of Lua's and of the native stack, and an output buffer.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes
 // Pushes a table whose entries stay while they are counted and then written. This is the table at `index`, or a copy if
 // that table is weak, because the collector may remove entries of a weak table at each allocation. Requires: 5 free
 // slots on Lua's stack. Cost: O(1) for tables that are not weak.
-void PushStrongTable(lua_State* lua, int index,  // pushes a table, or a copy of a weak table; the entries stay
+void PushStrongTable(lua_State* lua, int index,  // pushes the table, or if it is weak a copy that keeps its entries
                      WorkCounter& work);
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.

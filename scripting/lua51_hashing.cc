@@ -92,8 +92,8 @@ constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages 
 // are moved in milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
-// The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
-// comparison is one unit of work, and another one for each kBytesPerUnit of a long string.
+// The work that moving the keys of a table may take: kMaxWork (about a quarter of a second), plus kWorkPerKey for each
+// node of the table. Comparing two keys is one unit of work, plus one for each kBytesPerUnit bytes of a long string.
 constexpr uint64_t kMaxWork = uint64_t{1} << 25;
 constexpr uint64_t kWorkPerKey = 4;
 constexpr size_t kBytesPerUnit = 128;
@@ -285,9 +285,9 @@ bool IsChecked(lua_State* lua, const TableObject& table) {
 // string are in the object file of luaS_hash itself, and still reach Lua's function.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
-// Removes a string that the collector frees from its list, which has the strings with equal hash. Also removes the
-// other strings of the list that this collection frees, so that the list is not searched for each of them. If the
-// string is not dead, the whole state is being closed, so all strings of the list are removed.
+// Removes a string that the collector frees from its bucket (a list) in the hash table of strings. Also removes the
+// other strings of the bucket that this collection frees, so that the bucket is not searched for each of them. If the
+// string is not dead, the whole state is being closed, so all strings of the bucket are removed.
 void RemoveString(lua_State* lua, StringObject* freed) {
   if (freed->in_list == freed) return;
   GlobalStateHead& global = *reinterpret_cast<StateHead*>(lua)->global;

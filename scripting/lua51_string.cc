@@ -117,9 +117,10 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
   return 2;
 }
 
-// Returns where `text` first contains `wanted` from `start` on, or npos. Uses memmem of the C library, which always
-// takes linear time; Bytes::find may take quadratic time. Searches in pieces, between which the script can be ended.
-// Each piece also has the first bytes of the next one, because `wanted` may begin in one piece and end in the next.
+// For a `wanted` of at most 64 KB: returns where `text` first contains `wanted` from `start` on, or npos. Uses memmem
+// of the C library, which always takes linear time; Bytes::find may take quadratic time. Searches in pieces, between
+// which the script can be ended. Each piece also has the first bytes of the next one, because `wanted` may begin in one
+// piece and end in the next.
 size_t FindShort(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   constexpr size_t kPieceBytes = size_t{1} << 20;
   for (;; start += kPieceBytes) {

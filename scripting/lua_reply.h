@@ -28,8 +28,8 @@ bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a L
 // `text` must begin with an error code, such as "ERR".
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
-// An error, a status or a big number becomes one line: the text is copied, and its line ends are removed, in one step
-// and outside of Lua's memory limit. So the text has a maximum size.
+// Errors, statuses and big numbers have a maximum size, because each is copied into one line, and its line ends are
+// replaced. A script cannot be ended during this step, and the copy does not count for Lua's memory limit.
 inline constexpr size_t kMaxReplyLineBytes =
     size_t{32} << 20;  // maximum size in bytes of an error, status or big number in a script's reply
 inline constexpr char kLongScriptError[] =
@@ -53,7 +53,7 @@ inline Bytes TextBeforeNul(Bytes text) {  // cuts the text at its first zero byt
   return text.substr(0, text.find('\0'));
 }
 
-inline Bytes TextAt(lua_State* lua, int index) {  // the string or number at this index of Lua's stack, as text
+inline Bytes TextAt(lua_State* lua, int index) {  // the string at this index of Lua's stack; makes a number a string
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);
   return {text, size};

@@ -22,7 +22,7 @@ struct ScriptDialect {                             // how scripts see the emulat
   int redis_version_number = kRedisVersionNumber;  // redis.REDIS_VERSION_NUM: one byte per part, 0x070204
   bool knows_redis_version = true;                 // true: the table `redis` has REDIS_VERSION and acl_check_cmd
   bool has_server_table = true;                    // true: the global `server` is another name of `redis`
-  std::string_view valkey_version = {};            // server.VALKEY_VERSION, if the number below is not 0
+  std::string_view valkey_version = {};            // server.VALKEY_VERSION, if valkey_version_number is not 0
   int valkey_version_number = 0;             // server.VALKEY_VERSION_NUM, one byte per part; 0: no VALKEY_… fields
   std::string_view call = "redis lib call";  // words in "at least one argument for this redis lib call"
   std::string_view command = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
@@ -48,19 +48,19 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
   // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // nullopt: unknown command
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs or is compiled; may serve other clients meanwhile. Returns true to end the
   // script, even if it has written data.
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool MustStopReply() noexcept { return false; }        // true: stop writing, the client is closed
+  virtual bool MustStopReply() noexcept { return false; }        // checks the output limit; true: the client is closed
   virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
   // Limits the memory of all scripts of an engine together, and the reply of each script.
   virtual size_t MemoryLimit() const noexcept { return size_t{256} << 20; }  // bytes; more is an error of the script
-  virtual void CountError(Bytes text) noexcept = 0;  // INFO errorstats: counts an error in the reply
+  virtual void CountError(Bytes text) noexcept = 0;  // INFO errorstats: counts an error that the script's reply has
 };
 
 }  // namespace respite

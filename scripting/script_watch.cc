@@ -12,8 +12,8 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// The maximum number of ticks without a call of the hook. After these, the signal handler makes the hook run at the
-// next instruction.
+// The maximum of quiet_ticks_until_hook_: after at most 16 ticks (160 ms) without a call of the hook, the signal
+// handler makes the hook run at the next instruction.
 constexpr int kMaxQuietTicksUntilHook = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;

@@ -237,7 +237,7 @@ struct FormerArity {       // the number of arguments that a command had before 
 };
 
 struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categories, texts …
-  static constexpr uint8_t kAllWords = UINT8_MAX;  // of public_words: no argument can be a secret
+  static constexpr uint8_t kAllWords = UINT8_MAX;  // value of public_words: all words, because none can be a secret
 
   // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar of `syntax`.
   std::string_view syntax;                       // syntax line with the name and the arguments; implies the arity

@@ -85,7 +85,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
   bool knows_other_engines = false;        // an error names an unknown engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
-  std::string_view commands_for_subscribers = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // listed in an error for them
+  std::string_view commands_for_subscribers = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // for the error in subscribed mode
 
   // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
@@ -95,11 +95,11 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`; XINFO STREAM … FULL has active-time
   bool streams_show_idempotency = false;      // XINFO STREAM has idmp-duration and similar fields for every stream
   bool groups_show_released = false;          // XINFO STREAM … FULL has nacked-count for every group
-  bool counts_reads_as_redis_7_2_9 = true;    // ReadCounting::kRedis72 in streams, for XREADGROUP and the lag in XINFO
+  bool counts_reads_as_redis_7_2_9 = true;    // entries-read and lag in XINFO: as Redis since 7.2.9 counts them
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
-  bool users_show_sanitize_payload = true;    // ACL LIST and GETUSER show the rule sanitize-payload, the default
+  bool users_show_sanitize_payload = true;    // false: ACL LIST and GETUSER hide sanitize-payload, the default
   bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
   bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp
@@ -111,7 +111,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
   bool lua_is_a_module = false;               // HELLO, MODULE LIST and INFO name the module lua
   bool users_have_databases = false;          // ACL GETUSER always has `databases`; false: only if rules limit them
-  bool users_show_payload_flags = true;       // ACL GETUSER, LIST and SAVE write sanitize-payload or skip-sanitize-…
+  bool users_show_payload_flags = true;       // false: no (skip-)sanitize-payload in ACL GETUSER, LIST and SAVE
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
   bool qbuf_omits_running_request = false;    // qbuf of CLIENT LIST leaves out what its client runs now (Valkey 8.0)
   bool empty_qbuf_has_no_free_bytes = false;  // qbuf-free of CLIENT LIST is 0 if qbuf is 0
@@ -189,7 +189,7 @@ struct Dialect {                                    // a version of Redis or Val
   // member `revived` are not deprecated. Without emulation the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
   uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
-  std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS; this product's if it has one
+  std::string_view ShownVersion(const VersionMark& mark) const;  // for COMMAND DOCS: this product's number, if any
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

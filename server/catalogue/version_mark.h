@@ -64,7 +64,7 @@ class VersionMark {  // the versions that introduced (or deprecated) a feature: 
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
   static constexpr size_t LengthIn(std::string_view text);  // number of bytes at the start of `text` that form a mark
 
-  constexpr bool IsEmpty() const { return text_.empty(); }  // true: all versions have the feature
+  constexpr bool IsEmpty() const { return text_.empty(); }  // true: no version given (`since`: all have the feature)
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
   constexpr std::string_view ShownBy(ServerFamily family) const {  // the family's number; if none, the other family's

@@ -76,9 +76,9 @@ struct CallThresholds {  // an observer is told of the calls that reach at least
     return {.reported_from_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t reported_from_us = kNeverReachedUs;  // µs; calls that take this time are reported, whatever their sizes
-  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls whose request has this size in RESP are reported
-  size_t reported_from_reply_bytes = kNeverReachedBytes;    // calls whose reply has this size are reported
+  int64_t reported_from_us = kNeverReachedUs;  // calls that take at least this time are reported, whatever their sizes
+  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls with at least this size of the request (in RESP)
+  size_t reported_from_reply_bytes = kNeverReachedBytes;    // calls with at least this size of the reply are reported
 
   // Returns whether the call reaches at least one threshold. Cost: three comparisons, and O(arguments) if
   // reported_from_request_bytes is set.
@@ -128,7 +128,7 @@ class CallObservers {  // list of attached observers; tells them of commands
   void Tidy();                  // removes detached listeners
 
   std::vector<Listener> listeners_;   // the attached observers
-  CallThresholds lowest_thresholds_;  // for each kind of minimum, the lowest one of all observers
+  CallThresholds lowest_thresholds_;  // for each kind of threshold, the lowest one of all observers
   int depth_ = 0;                     // how many calls of ForEach are running, since calls may nest
 };
 

@@ -19,21 +19,21 @@ constexpr CommandLog::LogKind kSlow = {
     .name = "slow",
     .from = &Settings::slowlog_log_slower_than,
     .max_records = &Settings::slowlog_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.reported_from_us = from}; },
+    .thresholds = [](int64_t from) { return CallThresholds{.reported_from_us = from}; },
     .measured_amount = [](const FinishedCall& call) { return call.duration_us; },
 };
 constexpr CommandLog::LogKind kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.reported_from_request_bytes = static_cast<size_t>(from)}; },
+    .thresholds = [](int64_t from) { return CallThresholds{.reported_from_request_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
 constexpr CommandLog::LogKind kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
-    .limits = [](int64_t from) { return CallThresholds{.reported_from_reply_bytes = static_cast<size_t>(from)}; },
+    .thresholds = [](int64_t from) { return CallThresholds{.reported_from_reply_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 
@@ -42,7 +42,7 @@ constexpr CommandLog::LogKind kLargeReply = {
 void CommandLog::ApplyConfiguredLimit() {
   const int64_t from = parts_.env.settings.*kind_.from;
   if (from < 0) return parts_.observers.Detach(*this);
-  parts_.observers.Attach(*this, kind_.limits(from));
+  parts_.observers.Attach(*this, kind_.thresholds(from));
 }
 
 void CommandLog::Trim() {

@@ -27,11 +27,11 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     const CurrentExecution& current_execution;  // the command that runs now
     CallObservers& observers;                   // attached observers, told of each command
   };
-  struct LogKind {                           // what one log records: slow commands, large requests or large replies
-    std::string_view name;                   // name of the log in COMMANDLOG
-    int64_t Settings::*from;                 // threshold: slowlog-log-slower-than, or the like
-    int64_t Settings::*max_records;          // value of the directive slowlog-max-len, or commandlog-…-max-len
-    CallThresholds (*limits)(int64_t from);  // converts the directive's value to limits for the observer
+  struct LogKind {                               // what one log records: slow commands, large requests or large replies
+    std::string_view name;                       // name of the log in COMMANDLOG
+    int64_t Settings::*from;                     // threshold: slowlog-log-slower-than, or the like
+    int64_t Settings::*max_records;              // value of the directive slowlog-max-len, or commandlog-…-max-len
+    CallThresholds (*thresholds)(int64_t from);  // converts the directive's value to the observer's thresholds
     int64_t (*measured_amount)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
   };
   struct Record {                    // one entry of the log: a command with its time, cost and client

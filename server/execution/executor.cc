@@ -199,7 +199,8 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   // Pauses no request while a slow script runs: the pause could not end before the script, and the request may be the
   // SCRIPT KILL.
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
-  // TEST is never paused: if a test has stopped the clock, the pause ends only if TEST moves the clock.
+  // As in Redis, requests of MONITOR clients are not paused. TEST is not paused either: if a test has stopped the
+  // clock, the pause ends only if TEST moves the clock.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 

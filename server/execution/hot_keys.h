@@ -30,7 +30,7 @@ class HotKeySums {  // sums of times or of bytes by key, for the keys with the l
  public:
   using Item = std::pair<std::string, uint64_t>;  // a key and its sum
 
-  void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: O(1), and O(kMaxKeys) without room
+  void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: up to O(kMaxKeys)
   std::vector<Item> Largest(size_t count) const;  // the keys with the largest sums, largest first
   uint64_t Total() const { return total_; }       // sum of all added amounts, also of keys that were replaced
 
@@ -83,7 +83,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   void Reset() { has_results_ = false; }  // forgets the results. Requires: no HOTKEYS session is active
   bool IsActive();                        // true: a HOTKEYS session is active; first ends one whose duration has passed
   bool HasResults() const { return has_results_; }  // true: a HOTKEYS session began since the last Reset
-  const Results& results();                         // requires HasResults()
+  const Results& results();                         // results until the end, or until now; requires HasResults()
 
   void OnCall(const FinishedCall& call) override;  // adds the time and bytes of the command to the results
 

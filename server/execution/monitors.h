@@ -46,7 +46,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   void OnWait(const WaitingCall& call) override;     // shows a command that blocks its client
 
  private:
-  void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, except for kAdmin or kSkipMonitor
+  void ShowUnlessHidden(const Session& session, const Command& command,  // shows no command with kAdmin or kSkipMonitor
                         std::span<const Bytes> arguments);
   void Show(const Session& session, std::span<const Bytes> arguments);  // tells monitors whose replies are on
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows

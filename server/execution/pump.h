@@ -82,7 +82,7 @@ class Pump {  // runs the requests that a session has sent
   const Parts parts_;                           // the objects that the constructor got
   static constexpr int64_t kNoRequestYet = -1;  // value of pipeline_began_us_ until the first request has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that used_turn_us_ belongs to
-  int64_t used_turn_us_ = 0;  // time that pipelines have used in this Turn (µs), up to kMaxPipelinesUsPerTurn
+  int64_t used_turn_us_ = 0;  // µs that pipelines have used in this Turn; they pause at kMaxPipelinesUsPerTurn
   int64_t pipeline_began_us_ = kNoRequestYet;  // when the pipeline's first request ended (real time)
   RequestBatch batch_;                         // the requests that run next
   Prefetcher prefetcher_;                      // fetches the data of batch_ into the CPU cache

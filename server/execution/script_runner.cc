@@ -130,8 +130,8 @@ namespace {
 // script may also become late, and so on. So the native stack grows with each of them.
 thread_local int late_scripts_of_thread = 0;  // number of late scripts that now let others be served
 
-// Returns whether one more script may begin inside late scripts. The script, and what is served inside it, need up to
-// half of this much stack.
+// Returns whether the stack has room for one more script inside late scripts: at least 1 MB, twice as much as the
+// script and what is served inside it may need.
 bool HasStackForScript() {
   constexpr uintptr_t kStackOfScript = uintptr_t{1} << 20;
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor() + kStackOfScript;
@@ -257,8 +257,8 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
 }
 
 // Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from the slot of
-// the script's earlier commands. A script that declares allow-cross-slot-keys, or declares no flags, may use several
-// slots of this node.
+// the script's KEYS and of its earlier commands. A script that declares allow-cross-slot-keys, or declares no flags,
+// may use several slots of this node.
 void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> arguments) {
   Session& caller = current_->call->session;
   const std::optional<int> slot = parts_.router->CheckInScript({caller, &command, arguments, command.flags});

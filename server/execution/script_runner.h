@@ -116,7 +116,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);  // throws if not allowed in this script
   void CheckMayBeCalled(const Command& command) const;  // throws if scripts may not call `command`
-  void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if ACL rules forbid this
+  void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if ACL forbids `command`
   void CheckWrite(const Command& command) const;  // throws if the script may not write now; ignores maxmemory
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have the keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys

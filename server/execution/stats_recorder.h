@@ -17,7 +17,7 @@ class StatsRecorder final : public CallObserver {  // counts commands for INFO s
   };
   explicit StatsRecorder(const Parts& parts) : parts_(parts) {}
 
-  void OnCall(const FinishedCall& call) override;    // counts the command, its duration and its error
+  void OnCall(const FinishedCall& call) override;    // counts the command, its duration, and whether it failed
   void OnRefusal(const RefusedCall& call) override;  // counts the refusal and its error
   void CountError(Bytes text);                       // counts an error reply by its first word, for INFO errorstats
 

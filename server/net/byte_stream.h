@@ -25,7 +25,7 @@ class StreamTap {  // an interface that gets a copy of the bytes of a connection
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;  // called with bytes that were received, decrypted
   virtual void OnSent(Bytes bytes) = 0;      // called with bytes that were sent, not encrypted
-  virtual void OnPeerEnded() = 0;            // called when a transfer finds that the peer sends no more, or failed
+  virtual void OnPeerEnded() = 0;            // called when the peer sends no more, or the connection has failed
 };
 
 class ByteStream {  // sends and receives the bytes of one socket, plain or with TLS
@@ -47,8 +47,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   // Reads bytes that have arrived, without waiting. For a plain stream, this costs one system call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, at most what `target` has room for
   struct SendLimits {                        // how many bytes a call of Send may send
-    size_t preferred;  // bytes to send now; TLS may send more, as its next call must not offer fewer
-    size_t allowed;    // bytes after this number must not be sent yet
+    size_t preferred;                        // bytes to send now, if the stream is plain; TLS may send up to `allowed`
+    size_t allowed;                          // bytes after this number must not be sent yet
   };
   // Sends bytes, which the caller must then remove from the output. After kLater, the next call must begin with the
   // same bytes, and allow at least as many.

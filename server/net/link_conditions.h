@@ -12,7 +12,7 @@
 namespace respite {
 
 struct LinkConditions {          // what TEST CLUSTER simulates for a link: a cut network, delays
-  bool is_cut = false;           // true: the link stays open, but bytes wait until the cut ends
+  bool is_cut = false;           // true: the link stays open, but bytes and connecting wait until the cut ends
   int64_t send_delay_ms = 0;     // how long sent bytes are delayed
   int64_t receive_delay_ms = 0;  // how long received bytes are delayed
 };

@@ -90,7 +90,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when bytes are due
   void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,  // makes waiting bytes due in `delay_ms` at the latest
                     void (LinkConnection::*serve)());
-  bool MustPauseReading() const;  // true: kMaxDelayedBytes received bytes are delayed
+  bool MustPauseReading() const;  // true: kMaxDelayedBytes (16 MB) or more received bytes are delayed
   void SendDue();                 // sends the delayed bytes that are due
   void DeliverDue();              // gives the user the delayed bytes that are due; after the last, the peer's end
   void Watch();                   // tells the poller which socket events are needed now; a refusal ends the link

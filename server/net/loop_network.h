@@ -21,7 +21,8 @@ struct Settings;
 
 class LoopNetwork final : public Network {  // makes and accepts TCP connections to other servers, on an event loop
  public:
-  // `participant` is the server that gets the events of the links. All arguments must outlive the links.
+  // `participant` is the server that owns the links; it gets EndTurn after their events. All arguments must outlive the
+  // links.
   LoopNetwork(EventLoop& loop, EventLoop::Participant& participant, const Settings& settings, const Tls& tls)
       : loop_(loop), participant_(participant), settings_(settings), tls_(tls) {}
 

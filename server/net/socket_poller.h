@@ -41,8 +41,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
   };
   struct Events {           // socket events that are wanted, or that have occurred
-    bool readable = false;  // the socket has input, or must get some
-    bool writable = false;  // the socket is writable, or must become so
+    bool readable = false;  // the socket has input, or (wanted) input is awaited
+    bool writable = false;  // the socket takes output, or (wanted) this is awaited
     bool operator==(const Events&) const = default;
     bool Any() const { return readable || writable; }  // true: there is an event to watch for
   };
@@ -57,8 +57,9 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   bool ChangeEvents(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
                     Events from, Events to);
 
-  // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends at kMaxRoundsPerTurn,
-  // kMaxServedPerTurn and kMaxLongCallsUs; the other ready sockets wait for the next call.
+  // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends after kMaxRoundsPerTurn
+  // rounds or kMaxServedPerTurn sockets, and begins no more long calls after kMaxLongCallsUs. The ready sockets that
+  // are left wait for the next call.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
   void LetSocketsWakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
@@ -76,7 +77,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   // A call is long if MayTakeLong of its watcher returns true, or if its socket was hung up. When the long calls of a
   // turn have taken this time, further long calls wait for a later turn, so that thousands of them do not delay other
   // sockets. epoll reports the sockets of these calls again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time no more long calls begin in this turn
+  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time, Serve begins no more long calls
 
   struct Usage {                // what one call of Serve has used up of its limits
     int served = 0;             // how many sockets this call of Serve has served

@@ -23,7 +23,7 @@ class WorkQueue {  // a queue of expensive steps; each turn of the event loop ru
   bool IsEmpty() const { return steps_.empty(); }                                  // true: no step waits
   size_t Size() const { return steps_.size(); }                                    // number of waiting steps
 
-  void ServeShare(size_t min_steps = 1);     // runs up to `min_steps` steps, then more until share_us_ has passed
+  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps (or all), and more while share_us_ has not passed
   void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, without a limit of time
 
  private:
@@ -32,7 +32,7 @@ class WorkQueue {  // a queue of expensive steps; each turn of the event loop ru
   std::deque<std::function<void()>> steps_;  // the steps, in the order in which they run
 };
 
-inline void WorkQueue::ServeShare(size_t min_steps) {  // runs `min_steps` steps, then more in time
+inline void WorkQueue::ServeShare(size_t min_steps) {  // runs `min_steps` steps, and more within share_us_
   const int64_t until_us = real_clock_.NowUs() + share_us_;
   for (size_t done = 0; !IsEmpty() && (done < min_steps || real_clock_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());
