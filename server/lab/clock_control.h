@@ -85,7 +85,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
   // Turns TEST CLOCK AUTO on or off. While AUTO is on, the clock jumps to the next due event whenever there are clients
   // and all of them wait, for example for messages or keys.
-  void SetAutoJump(bool is_on) { is_auto_jump_ = is_on; }  // NOLINT: true: the clock jumps when all clients wait
+  void SetAutoJump(bool is_on) { is_auto_jump_ = is_on; }  // NOLINT: turns TEST CLOCK AUTO on or off
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled

@@ -73,7 +73,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Copies the data and the functions of a snapshot to an empty server, but not its scripts, users and directives.
   // Returns nullopt, or why that server cannot load the functions; the data is copied even then. Throws a Refusal if
   // the snapshot is lost. Requires: there is such a snapshot.
-  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; or returns an error
                                     FunctionLibraries& functions) const;
 
   // Returns snapshots of the data alone, for callers that need nothing else and no name.
@@ -86,7 +86,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Removes scripts and
   // functions that were added since, and loads functions that were removed. Scripts that were removed are not compiled
   // again.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
+  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores the functions
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
@@ -114,8 +114,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
   // Compiles the function libraries with the source texts `codes`, but does not install them: ReplaceFunctions does.
-  // Restore calls CompileFunctions first, because it throws a Refusal if a library does not compile, and then nothing
-  // must have changed.
+  // Throws a Refusal if a library does not compile. So Restore compiles before it changes anything.
   std::optional<FunctionLibraries::Contents> CompileFunctions(  // nullopt: the current libraries have these texts
       const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change

@@ -27,8 +27,8 @@ class UnansweredRequests {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // true: no replies follow, after SYNC, PSYNC or MONITOR
+  uint64_t count() const { return count_; }                         // number of requests that Feed has parsed
+  bool IsIncomparable() const { return has_other_protocol_; }       // true after SYNC, PSYNC or MONITOR: no replies
   bool MayHaveMovedClock() const { return may_have_moved_clock_; }  // true: a request may have moved the server's clock
 
  private:
