@@ -93,7 +93,7 @@ struct Session {  // the server's state of one client
 
   Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
-  std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing yet
+  std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing
   std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
   std::unique_ptr<CommandTask> command_task;      // state of the command that continues later; null: it keeps none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked

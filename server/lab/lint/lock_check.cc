@@ -25,7 +25,7 @@ constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "subst
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
-// The keyspace events that end a lock because its key was created anew or overwritten as a whole.
+// The keyspace events that end a lock because its key was created again or overwritten as a whole.
 constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore",        "rename_to",
                                         "copy_to",     "move_to",    "sortstore",      "sinterstore",
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
