@@ -24,7 +24,7 @@ namespace respite {
 enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };  // what is denied; kNone: nothing
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not
-  AclDenial denial = AclDenial::kNone;  // what is not allowed: command, key, channel, database; kNone: all is
+  AclDenial denial = AclDenial::kNone;  // what is denied: command, key, channel or database; kNone: nothing
   size_t word = 0;  // argument index of the refused key, channel or database; 0: command or selected database
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }  // true: the request may run
