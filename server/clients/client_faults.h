@@ -51,7 +51,9 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // before TEST CLOCK jumps: stops trickles
+  // Called before TEST CLOCK moves the clock. Until EndClockJump, slow output (a trickle) waits until all its bytes may
+  // be sent, because a jump would otherwise make many small steps.
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // before TEST CLOCK moves the clock
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:
@@ -64,8 +66,10 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
 
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // calls change(*fault_state), and updates due_times_
+  // Calls open_gate(gate) for the gate of each session that has faults. Also ends the session's delay, and the fault of
+  // its next reply, if is_meant(rule_id) is true for their rules.
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // calls open_gate(gate); ends faults with is_meant(rule)
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends delays and faults of some rules in all sessions
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // applies the fault to out[reply_start…]
 

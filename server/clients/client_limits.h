@@ -53,6 +53,8 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   bool EnforceIdleTimeout(Session& session, int64_t now_ms);         // closes an idle ordinary client; true: closed
   void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // updates rbs and rbp of CLIENT LIST
   bool IsOverInputLimit(Session& session) const;  // true: above the limit; updates unauthenticated_bytes
+  // Returns whether the output is above the limit, or whether some output was dropped. Also notes since when the output
+  // is above the soft limit.
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: above the limit, or output was dropped
 
   const Parts parts_;  // the objects that the constructor got

@@ -20,7 +20,7 @@ namespace respite {
 class Clients;
 struct Session;
 
-class ClientMemory {  // closes the largest clients when all together exceed maxmemory-clients
+class ClientMemory {  // closes the largest clients when all together reach maxmemory-clients
  public:
   static constexpr size_t kMinLimitBytes = 128 * 1024;  // minimum of the limit; lower values are raised to it
 

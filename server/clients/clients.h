@@ -64,8 +64,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // only for a limited time, so that a message to thousands of clients does not delay the replies to others. Later
   // Turns send the remaining messages.
   void FlushQueued(const RealClock& real_clock);  // sends the output of queued sessions, when a Turn ends
-  bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
-  bool HasUnsentMessagesFor(const Session& session) const {        // true: it is queued, and messages were left unsent
+  bool HasUnsentMessages() const { return has_unsent_messages_; }  // the last FlushQueued left messages unsent
+  bool HasUnsentMessagesFor(const Session& session) const {        // true: the session is queued, messages are unsent
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // grows with each message: shows if a request caused one
@@ -89,7 +89,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   std::vector<Session*> TakePaused();  // returns the sessions that AddPaused has added, and empties the list
 
   // Adds a session whose blocking request has ended, or whose delay (TEST FAULT) has ended. At the end of the Turn, its
-  // reply is sent like a message, and its further input runs. Ignores a session without a client (id 0).
+  // further input runs, and its reply is sent (QueueMessages). Ignores a session without a client (id 0).
   void QueueUnblocked(Session& session);  // its wait has ended; when the Turn ends, sends its reply and runs its input
   std::vector<Session*> TakeUnblocked();  // returns the sessions that QueueUnblocked has added, and empties the list
   bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked returns some

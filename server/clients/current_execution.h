@@ -28,7 +28,7 @@ struct CurrentExecution {             // the command that runs now, and the time
     const Command* command;  // null: no command was running
     const Session* session;  // the session that runs the command
   };
-  std::vector<Interrupted> interrupted;  // late scripts and loads; each was interrupted by the next one
+  std::vector<Interrupted> interrupted;  // slow scripts and loads that let clients be served, oldest first
 
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null: no command runs
   // Returns whether the running command may block the client. A command inside a transaction or script, or in the

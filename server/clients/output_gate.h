@@ -32,8 +32,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     int64_t bytes_per_second;  // speed in bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // after `place` bytes, sends trickle.bytes slowly
-  // Later output is never sent. HasReachedEnd returns true when the `place` bytes were sent; then the caller closes the
-  // connection.
+  // Output after the next `place` unsent bytes is never sent. HasReachedEnd returns true when these bytes were sent;
+  // then the caller closes the connection.
   void EndOutputAfter(size_t place);  // cuts the output after the next `place` unsent bytes
 
   void BeginPartialReply(size_t place);                        // holds back output after `place` unsent bytes

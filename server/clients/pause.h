@@ -43,7 +43,8 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   // would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }  // what to do with expired keys
   bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }         // true: some pause is active now
-  // Returns whether a command with these flags must wait. Ignores pauses by the parts in `ignored_owners` (Owner bits).
+  // Returns whether a command with these flags must wait. A pause of writes also pauses commands with kMayReplicate,
+  // such as PUBLISH. Ignores pauses by the parts in `ignored_owners` (Owner bits).
   bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: must wait now
     if (scope_ == Scope::kNone && (pausing_owners_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;

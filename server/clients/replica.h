@@ -40,7 +40,7 @@ struct Replica {  // what a primary knows about one of its replicas
   int64_t acked_at_ms = 0;  // when an acknowledgement last arrived, or the wait for one began (monotonic real time)
   int64_t waiting_since_ms = 0;  // when the replica began to wait for a snapshot (monotonic real time)
 
-  int64_t sent_offset = 0;  // offset up to which the stream is in its output; before kOnline: where its stream begins
+  int64_t sent_offset = 0;      // offset up to which the output has the stream; before kOnline: where the stream begins
   size_t backlogged_bytes = 0;  // stream bytes in the backlog that follow the snapshot; count as the replica's output
 
   uint64_t sent_bytes = 0;      // bytes that the replica's socket had accepted at `sent_at_ms`

@@ -84,16 +84,16 @@ struct Session {  // the server's state of one client
   OutputAccount output_account;      // statistics of the client's output, for ClientLimits and CLIENT LIST
   MemoryPlace memory_place;          // the class and index with which ClientMemory keeps this session
   size_t unauthenticated_bytes = 0;  // this session's part of Clients::UnauthenticatedBytes
-  int64_t wait_offset = 0;  // WAIT: replicas must acknowledge this replication offset, the one after the last command
-  uint64_t appended_aof_bytes = 0;  // bytes appended to the AOF in total until this client's last write (WAITAOF)
-  size_t unapplied_bytes = 0;       // stream bytes of a primary that were received, but not applied
+  int64_t wait_offset = 0;           // replication offset after this client's last command, up to which WAIT wants ACKs
+  uint64_t appended_aof_bytes = 0;   // bytes appended to the AOF in total until this client's last write (WAITAOF)
+  size_t unapplied_bytes = 0;        // stream bytes of a primary that were received, but not applied
 
   std::string deferred_pushes;             // messages to send after the reply of the running command
   std::vector<size_t> redacted_arguments;  // indexes of the running command's secret arguments, for SLOWLOG, MONITOR …
 
   Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
-  std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing yet
+  std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing
   std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
   std::unique_ptr<CommandTask> command_task;      // state of the command that continues later; null: it keeps none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked

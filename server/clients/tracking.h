@@ -48,22 +48,23 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // change.
   void Disable(Session& session);  // CLIENT TRACKING OFF, RESET, or the client has disconnected
 
-  // Remembers that this client has read the keys of the command. Must be called after a command that reads keys.
-  // Requires: the session tracks keys.
+  // Remembers that this client has read the keys of the command, unless its mode excludes them (BCAST, OPTIN, OPTOUT).
+  // Must be called after a command that reads keys. Requires: the session tracks keys.
   void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
   // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys, or if
   // their names take more than 64 MB + 1 KB for each of tracking-table-max-keys. The first call forgets up to 100 keys.
   // While the table stays above a limit, each call forgets up to 100 keys more than the call before.
   void EnforceTableLimit();  // above a limit of the table: forgets some keys, tells their readers
-  void Broadcast();          // sends the invalidations of broadcast mode, at the end of a Turn
+  // Called at the end of a Turn. Sends the invalidations of broadcast mode, and those for clients_to_tell_all_.
+  void Broadcast();  // sends the invalidations that have waited for the end of the Turn
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
   // events. Cost of OnChange: O(readers of the key + number of different prefix lengths).
   bool IsEmpty() const {  // true: no client tracks keys, and no reads are remembered
     return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
   }
-  void OnChange(Bytes key);  // called after a change of the key; tells its readers
+  void OnChange(Bytes key);  // called after a change of the key; tells its readers, or notes it for Broadcast
   void OnFlush();            // called before a flush of any database; tells all tracking clients
 
   size_t ClientCount() const { return tracking_client_count_; }  // number of clients with tracking on
@@ -94,8 +95,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   void Tell(Session& session, Bytes keys);  // sends an invalidation to the client or its REDIRECT
   void TellAll(Session& session);           // sends an invalidation of all keys
   bool IsFarOverLimit() const;              // true: no more keys are remembered; see clients_to_tell_all_
-  size_t MaxNameBytes() const;  // maximum of name_bytes_; beyond it, keys are forgotten as beyond the number of keys
-  uint64_t RunningClientId() const;  // id of the client whose command runs now; 0: none
+  size_t MaxNameBytes() const;              // maximum of name_bytes_; above it, EnforceTableLimit forgets keys
+  uint64_t RunningClientId() const;         // id of the client whose command runs now; 0: none
 
   const Parts parts_;                                    // the objects that the constructor got
   Readers readers_;                                      // for each key the ids of the clients that have read it

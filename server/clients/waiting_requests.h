@@ -120,10 +120,10 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   size_t Size() const { return size_; }                                  // number of queued commands
   template <class Visit>
   void ForEach(Visit&& visit) const;  // calls visit(command, arguments) in order
-  // Returns the CommandFlag bits that all queued commands have now. The flags of a command that runs a script depend on
-  // the script, which may have been replaced since the command was queued. Cost: O(1), or O(length of the arguments) if
-  // the flags of a queued command depend on its arguments.
-  uint32_t Flags(const Services& services, const Session& session) const;  // flags that all queued commands have now
+  // Returns each CommandFlag bit that at least one queued command has now. The flags of a command that runs a script
+  // depend on the script, which may have been replaced since the command was queued. Cost: O(1), or O(length of the
+  // arguments) if the flags of a queued command depend on its arguments.
+  uint32_t Flags(const Services& services, const Session& session) const;  // flags that any queued command has now
 
   // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys until
   // WatchedKeys::Forget.

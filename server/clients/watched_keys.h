@@ -37,7 +37,7 @@ class WatchedKeys {  // the keys that sessions WATCH; after a change, their EXEC
   void OnSwap(int db, int other_db, int64_t now_ms);  // called after SWAPDB: EXEC runs nothing if watched keys changed
 
  private:
-  void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // marks where watched keys of `db` changed
+  void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // marks transactions whose keys of `db` changed
   size_t Drop(WatchList& list, size_t count);  // frees up to `count` keys; returns what is left of `count`
   static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will run nothing, unless unwatched
     if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();

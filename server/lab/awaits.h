@@ -41,7 +41,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
  private:
   void Note(const Session& client, const Command* command);
 
-  CallObservers& observers_;  // calls OnCall, OnRefusal, OnWait and OnQueued for each command
+  CallObservers& observers_;  // calls one of the four functions above for each request
   uint64_t count_ = 0;        // number of requests so far
 };
 
@@ -69,7 +69,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   // the client. Requires: the condition is not met now.
   void RegisterWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
                     Condition condition, int64_t timeout_ms);
-  std::optional<ConditionState> Take(const Session& session);  // forgets the wait; returns its result; null: not ended
+  std::optional<ConditionState> Take(const Session& session);  // forgets the wait; returns its result, or nullopt
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
   // Returns the counter of client requests for TEST AWAIT QUIET, which all current waits share. Makes it for the first.
@@ -88,7 +88,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   const Parts parts_;                 // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID
   int64_t turn_at_us_ = kNever;       // when RequestTurn makes the loop run (real time); kNever: not requested
-  std::weak_ptr<const RequestCounter> request_counter_;  // counts requests for TEST AWAIT QUIET; empty: none waits
+  std::weak_ptr<const RequestCounter> request_counter_;  // for TEST AWAIT QUIET; expired: no client waits in it
 };
 
 }  // namespace respite

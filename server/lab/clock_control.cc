@@ -152,12 +152,12 @@ std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t cl
 }
 
 void ClockControl::EndTurn() {
-  if (!is_auto_jump_ || is_jumping_ || has_posted_ || !EveryClientWaits() || !NextReachableEvent()) return;
-  has_posted_ = true;
+  if (!is_auto_jump_ || is_jumping_ || has_posted_auto_jump_ || !EveryClientWaits() || !NextReachableEvent()) return;
+  has_posted_auto_jump_ = true;
   // Makes the jump in the next turn (a pass of the event loop), so that the requests that have already arrived are
   // served before it.
   parts_.env.host->Post([this] {
-    has_posted_ = false;
+    has_posted_auto_jump_ = false;
     if (is_auto_jump_ && EveryClientWaits()) JumpToNextEvent();
   });
 }

@@ -85,7 +85,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
   // Turns TEST CLOCK AUTO on or off. While AUTO is on, the clock jumps to the next due event whenever there are clients
   // and all of them wait, for example for messages or keys.
-  void SetAutoJump(bool is_on) { is_auto_jump_ = is_on; }  // NOLINT: true: the clock jumps when all clients wait
+  void SetAutoJump(bool is_on) { is_auto_jump_ = is_on; }  // NOLINT: turns TEST CLOCK AUTO on or off
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
@@ -140,7 +140,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_jump_ = false;                    // the setting of TEST CLOCK AUTO
   bool is_jumping_ = false;                      // the clock is jumping, and events are being served
-  bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO waits for the next loop iteration
+  bool has_posted_auto_jump_ = false;            // a jump of TEST CLOCK AUTO waits for the next loop iteration
   std::map<uint64_t, PostedJump> posted_jumps_;  // jumps by client ID, from PostJump… until TakeJumpResult
 };
 

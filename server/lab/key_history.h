@@ -4,8 +4,10 @@
 // A lock is a key that a client has created in one of the usual ways:
 //
 //   SET key token NX ...        SETNX key token         as a request, or in a transaction or a script
-//   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as the Java library Redisson does
+//   HINCRBY, HSET or HSETNX of a field, then PEXPIRE,   in one script, as the Java library Redisson does
+//   EXPIRE, PEXPIREAT or EXPIREAT
 //
+// A key of more than 1024 bytes is never a lock.
 // The client holds the lock until the key is removed or overwritten, or until the server is killed. Locks that were
 // acquired before the journal began are not known. The memory is bounded: records that ended before the oldest entry of
 // the journal are dropped. When all records need more than kMaxHistoryBytes, the oldest expired keys are dropped while
@@ -60,14 +62,14 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
-  enum class LockAttempt : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: SET NX found the key
+  enum class LockAttempt : uint8_t { kNone, kTook, kMissed };  // kTook: acquired a lock; kMissed: the key existed
 
   // Called after a command of `client` has run. If the command has created a lock (a key, see the top of this file),
-  // records the lock and returns kTook. Returns kMissed if it was a SET NX that found the key. If the command has ended
-  // locks, records `client` as their ended_by. `at.next_seq`: number of the command's journal entry.
+  // records the lock and returns kTook. Returns kMissed if it was a SET NX or SETNX that found the key. If the command
+  // has ended locks, records `client` as their ended_by. `at.next_seq`: number of the command's journal entry.
   LockAttempt RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
                          const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void ForgetUnrecordedCall();  // instead of RecordCall, for a command that the journal omits
+  void ForgetUnrecordedCall();  // called instead of RecordCall, for a command that the journal omits
 
   // Handles a keyspace event: records an expired key, and ends or prolongs the lock of the key, if any. Cost: O(log
   // locks) if any lock is held, otherwise O(1).
@@ -103,7 +105,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
-  bool HasCreated(int db, std::span<const Bytes> words) const;  // true: the running call has created words[1]
+  bool HasCreated(int db, std::span<const Bytes> words) const;  // true: the running call has created the key words[1]
   LockAttempt DetectAcquiredLock(const FinishedCall& call,      // records a lock if the call has acquired one
                                  const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void RecordAcquiredLock(const LockRecord& lock);  // records a lock that was acquired

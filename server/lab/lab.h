@@ -18,7 +18,7 @@
 namespace respite {
 
 struct Lab {              // the objects behind the TEST command
-  struct Parts {          // objects that the Lab uses, and that the server creates before
+  struct Parts {          // objects that the server creates before the Lab, which uses them
     MovableClock* clock;  // the clock that TEST CLOCK moves; null: no clock can be moved
     DiskFaults& disk;
     TimeKeeper& keeper;  // moves the clock for TEST CLOCK, and runs what becomes due

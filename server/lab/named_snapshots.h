@@ -73,7 +73,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Copies the data and the functions of a snapshot to an empty server, but not its scripts, users and directives.
   // Returns nullopt, or why that server cannot load the functions; the data is copied even then. Throws a Refusal if
   // the snapshot is lost. Requires: there is such a snapshot.
-  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; or returns an error
                                     FunctionLibraries& functions) const;
 
   // Returns snapshots of the data alone, for callers that need nothing else and no name.
@@ -82,12 +82,12 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::vector<std::string> scripts;       // texts of the cached scripts, sorted
     FunctionLibraries::Contents functions;  // the libraries, with their compiled code
   };
-  Programs CurrentPrograms() const {
+  Programs CurrentPrograms() const {  // the current scripts and functions
     return {Scripts(), parts_.functions.Copy()};
-  }  // the current scripts and functions
-  // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Removes scripts
-  // that were added since, but does not compile removed ones again. Functions are as they were. Compiles nothing.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
+  }
+  // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Compiles nothing:
+  // the functions were kept, and scripts that were removed since stay removed.
+  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores the functions
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored

@@ -30,9 +30,9 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   // A task has succeeded when all live nodes know the result.
   struct Task {  // an operation of TEST CLUSTER that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
-    size_t member = 0;  // index of the node in List(); kMove: it gets the slot; kClock: unused
+    size_t member = 0;  // index of the node in List(); kMove: the node that gets the slot; kClock: unused
     int slot = 0;       // the slot to move, for kMove
-    ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
+    ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for all live nodes except Sentinels
   };
   struct Outcome {                                        // how an operation (Task) has ended
     std::optional<std::string> error = {};                // error text; nullopt: the Task has succeeded

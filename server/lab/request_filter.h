@@ -91,10 +91,11 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     RequestFaults::Place place;        // whether the request was sent, queued, or runs in EXEC or a script
     bool is_in_transaction;            // true: MULTI queues the request, or EXEC runs it or its script
     std::optional<KeyList> keys = {};  // the keys among `words`; nullopt before FindKeys
-    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text
+    // Before FindKeys, and for a request without keys, the only element is an empty text.
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // the first bytes of each key
 
     static Facts Of(const RequestFaults::Attempt& request);
-    void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`
+    void FindKeys();  // finds the keys among `words`, unless done before; sets `keys`, `key_starts`
   };
   bool Matches(Facts& facts) const;  // whether all given conditions hold; may call FindKeys
 

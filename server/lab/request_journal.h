@@ -44,7 +44,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: has not ended
   RequestFaults::Place place = RequestFaults::Place::kSent;       // sent by a client, or run by EXEC or a script
   KeyHistory::LockAttempt lock = KeyHistory::LockAttempt::kNone;  // whether the request acquired or missed a lock
-  bool is_in_transaction = false;                                 // true: EXEC has run the request
+  bool is_in_transaction = false;                                 // true: EXEC has run the request, or its script
   uint64_t waited_until = 0;   // NextSeq() when the wait ended; 0: still blocked, or the request did not wait
   std::string detail;          // kError: the error text; kFault: the name of the rule (TEST FAULT)
   std::string words;           // all arguments in one text; long arguments are shortened
@@ -87,7 +87,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestJournal& operator=(const RequestJournal&) = delete;
 
   // Requires: 1 <= last <= kMaxCapacity.
-  void Start(size_t last);              // clears the journal, and keeps at most `last` entries from now on
+  void Start(size_t last);              // clears the journal and starts recording; keeps the last `last` entries
   void Stop();                          // stops recording; the entries can still be read
   void Clear();                         // removes all entries; recording continues
   void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
@@ -158,7 +158,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
                         std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
-  void ForgetOldSenders();    // forgets disconnected clients if over 1000 + 2 * (connected clients) are known
+  void ForgetOldSenders();    // forgets disconnected clients if at least 1000 + 2 * (connected clients) are known
 
   const Parts parts_;                             // other parts of the server that this class uses
   bool is_on_ = false;                            // requests are recorded

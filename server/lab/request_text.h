@@ -18,11 +18,12 @@ class CommandTable;
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many arguments are harmless
                               std::span<const Bytes> words);
 
-// Returns on one line the conditions of TEST EXPECT, TEST AWAIT and commands for the journal. Shortens long arguments.
+// Returns conditions, which are arguments of TEST EXPECT or TEST AWAIT, on one line. Shortens arguments of more than
+// 128 bytes.
 std::string ConditionText(std::span<const Bytes> words);  // the conditions on one line; long arguments are shortened
 
-// Returns the request on one line. Shortens long arguments and long requests. Shows "(redacted)" instead of each
-// argument from index `hidden_from` on, because these arguments may be secrets.
+// Returns the request on one line. Shortens arguments of more than 48 bytes, and shows only the first 12 arguments.
+// Shows "(redacted)" instead of each argument from index `hidden_from` on, because these arguments may be secrets.
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // the request on one short line
 
 }  // namespace respite

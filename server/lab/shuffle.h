@@ -21,7 +21,7 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies wi
   bool IsOn() const { return reply_editor_ && &*reply_editor_ == this; }
   void TurnOn() { reply_editor_.Attach(this); }  // begins to shuffle replies
   void TurnOff() { reply_editor_.Detach(); }     // stops shuffling
-  // Sets the seed of the random orders. After equal seeds, equal requests get equal orders.
+  // Sets the seed of the random orders. After the same seed, the same sequence of requests gets the same orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
   // Shuffles the reply if the replies of the command have no specified order. Cost: O(bytes of the reply) if so,

@@ -27,8 +27,8 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
 
   struct WorldOptions {                              // options of a new world (isolated server)
     std::optional<int> port = std::nullopt;          // separate port of the world; 0: the system chooses; nullopt: none
-    const NamedSnapshots* snapshots = nullptr;       // where the snapshot named `snapshot` is found
-    std::string snapshot = {};                       // name of the snapshot with the initial data; empty: no data
+    const NamedSnapshots* snapshots = nullptr;       // has the snapshot `snapshot`; null: the world begins empty
+    std::string snapshot = {};                       // name of the snapshot with the initial data
     std::optional<Emulated> version = std::nullopt;  // emulated version; nullopt: as the server with the worlds
   };
   struct Summary {  // one line of TEST WORLD LIST

@@ -18,8 +18,8 @@ struct DialectTraits;
 class Users;
 
 // How a refusal is worded, in Redis 7.2 and later. kBrief: "User joe has no permissions to run the 'get' command" or
-// "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key or channel. kInScript begins with "ACL
-// failure in script: ".
+// "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key, channel or database. kInScript begins
+// with "ACL failure in script: ".
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };  // how a refusal is worded
 // Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
 // which does not name the user.
@@ -62,7 +62,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   void CloseForbiddenSubscribers(const User& user, const User& next,  // closes sessions whose channels `next` forbids
                                  const Session* running);
 
-  std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error
+  std::optional<std::string> LoadConfiguredUsers();  // at startup, from redis.conf or the ACL file; returns the error
   std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the file; or returns the error
   // Replaces all users by those of an ACL file with the content `text`. If a line is invalid, changes nothing and
   // returns the error, which shows `path`. Sessions of `default` stay open, and all other sessions are closed. With the

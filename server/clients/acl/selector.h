@@ -24,7 +24,7 @@ namespace respite {
 enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };  // what is denied; kNone: nothing
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not
-  AclDenial denial = AclDenial::kNone;  // what is not allowed: command, key, channel, database; kNone: all is
+  AclDenial denial = AclDenial::kNone;  // what is denied: command, key, channel or database; kNone: nothing
   size_t word = 0;  // argument index of the refused key, channel or database; 0: command or selected database
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }  // true: the request may run
@@ -77,7 +77,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Applies a rule about commands, keys, channels or (Valkey 9.1) databases.
   const char* Apply(Bytes rule);  // applies one rule, such as "+get", "~a*" or "&ch*"; returns null, or the error
 
-  // Returns whether this selector allows the request, or the first command, key, channel or database that it denies.
+  // Checks the databases of the request, then the command, the keys and the channels. Returns the first that is denied.
   // Does not check keys and channels of a request with a wrong number of arguments. Cost: O(first arguments allowed for
   // the command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not

@@ -23,7 +23,7 @@ class User {  // an ACL user: its name, passwords and permissions
   const std::string& name() const { return name_; }
   bool IsOn() const { return is_on_; }                   // the rule `on`: clients may log in as this user
   bool NeedsNoPassword() const { return no_password_; }  // the rule `nopass`: any password is right
-  bool IsUnlimited() const { return is_unlimited_; }     // true: every command, key, channel and database
+  bool IsUnlimited() const { return is_unlimited_; }     // true: the root selector allows everything
 
   // Applies a rule of ACL SETUSER, or a whole selector in parentheses. The rule `reset` needs `pubsub`
   // (acl-pubsub-default).
@@ -49,8 +49,8 @@ class User {  // an ACL user: its name, passwords and permissions
  private:
   using Digest = std::array<uint8_t, 32>;  // SHA-256
 
-  // Applies a rule about the user as a whole, such as "on", ">password" or a selector in parentheses. Returns null or
-  // the error, or nullopt if the rule is for the root selector, such as "+get".
+  // Applies a rule about the user as a whole, such as "on", ">password" or a selector in parentheses. Returns null if
+  // the rule was applied, or the error. Returns nullopt for a rule that the root selector must apply, such as "+get".
   std::optional<const char*> ApplyToUser(Bytes rule,  // applies "on", ">pw", "(~a)" …; nullopt: not such a rule
                                          AclPubsubDefault pubsub);
   const char* ApplyPassword(Bytes rule);  // applies ">pw", "<pw", "#hash" or "!hash"; returns null, or the error

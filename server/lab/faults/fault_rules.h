@@ -84,8 +84,10 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may stop
-  bool RefusesConnection(Bytes address);  // true: a rule refuses a new connection from this address; counts a hit
+  bool RefusesConnection(Bytes address);  // true: a rule refuses a new connection from this address; counts matches
 
+  // Returns the fault of the first rule that acts on the request, or null. Counts a match of this rule and of
+  // each earlier rule that matches, and notes the fault in the journal.
   const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on a request, or null
 
   // The interface Timers::Source: the event loop calls RunDue to end a rule after the duration of FOR.

@@ -60,7 +60,7 @@ KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   return judged;
 }
 
-// Returns the start of the key with each number in it replaced by 0. So lock:17 and lock:42 have the same shape.
+// Returns the first 64 bytes of the key, with each number replaced by 0. So lock:17 and lock:42 have the same shape.
 std::string ShapeOf(Bytes key) {
   std::string shape;
   for (const char c : key.substr(0, kShapeBytes)) {

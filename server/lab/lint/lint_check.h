@@ -102,7 +102,7 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after a success
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires or is evicted, even between two
   // requests.

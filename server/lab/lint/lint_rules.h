@@ -37,7 +37,7 @@ struct LintRuleInfo {  // name and texts of a rule of TEST LINT
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
   // Some rules take a value after `=`, as in "big-value=100kb".
-  Bytes value = {};               // what the rule's value is, such as "size"; empty: the rule takes none
+  Bytes value = {};               // what kind of value the rule takes, such as "size"; empty: none
   Bytes example = {};             // example of a value, such as "100kb"
   bool has_default_value = true;  // the value may be omitted; LintLimits has the default
 

@@ -25,7 +25,7 @@ constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "subst
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
-// The keyspace events after which the key has another value.
+// The keyspace events that end a lock because its key was created again or overwritten as a whole.
 constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore",        "rename_to",
                                         "copy_to",     "move_to",    "sortstore",      "sinterstore",
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
@@ -218,9 +218,9 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former_holders.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Makes room for another lock, if there are kMaxLocks locks: removes those whose key is gone and that have no former
-// holder (IsFinished). If at least kMaxLocks / 2 are left, removes all. So many locks exist, for example, if a program
-// sets a key for each job, to prevent double execution.
+// Makes room for another lock if there are kMaxLocks locks. Removes the finished locks (IsFinished): their key is gone,
+// and they have no former holder. If at least kMaxLocks / 2 locks are left, removes these too. A program that sets a
+// key for each job, to prevent double execution, can reach this number.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {

@@ -57,6 +57,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   // conflict with the work of the present holder.
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
+  // Notes that the holder of the lock uses this key. Adds a remark for each former holder that has written the key
+  // after the lock was lost.
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
   bool HasCompared(const LintRequest& request,  // true: the script has read the key, or the client watches this key
                    const KeyView& key) const;
@@ -70,7 +72,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void End(Locks::iterator lock);
   void RemoveFromLocksOf(uint64_t client, const KeyName& key);  // removes a lock from the client's entry in locks_of_
   void UnlinkAll(const KeyName& key, const Lock& lock);  // RemoveFromLocksOf, for the holder and all former holders
-  void ForgetFormerHolder(const LintRequest& request,    // forgets a former holder that writes the lock's key
+  void ForgetFormerHolder(const LintRequest& request,    // drops the client from the former holders of this lock
                           const KeyView& key);
   void NoteWatches(const LintRequest& request);  // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);    // forgets the WATCH of a client whose WATCH has ended

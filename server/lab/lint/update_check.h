@@ -2,7 +2,7 @@
 // first client writes a value that it has derived from the old one. The update of the other client is lost.
 //
 // The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
-// longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
+// longer counts after the client has written the key, or has sent 20 other requests. Writes are detected by keyspace
 // events that mean a new value. So EXPIRE does not count as a write, and SET NX of an existing key, which has no event,
 // does not either.
 #pragma once
@@ -50,7 +50,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   };
 
   static bool IsDirectRead(const LintRequest& request);             // true: a read outside EXEC and scripts
-  static bool ReplacesUnconditionally(const LintRequest& request);  // true: also overwrites what other clients wrote
+  static bool ReplacesUnconditionally(const LintRequest& request);  // true: overwrites without a condition such as NX
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // adds a remark if the write loses an update
                        const Extent& written, LintRemarks& remarks);
@@ -59,8 +59,9 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // true: the client probably fills a cache
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
-  void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
-  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // notes it in others' reads
+  void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);  // remembers a read of one key
+  // Notes the write in other clients' reads of this key, and forgets the writer's own reads of what it has overwritten.
+  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // notes a write of one key
   static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // adds a write to `read`
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the client's oldest read
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads

@@ -1,7 +1,8 @@
 // A recording: all bytes that the accepted connections of a server received and sent, in order and with their times.
 // The file is text, except for these bytes:
 //
-//   respite-recording 1 1700000000000000 7 version of the format; start time in Unix microseconds; the server's seed;
+//   respite-recording 1 1700000000000000 7
+//                                          version of the format; start time in Unix microseconds; the server's seed;
 //                                          and the emulated version, if any
 //   153 1 open                             microseconds since the start, connection, event
 //   201 1 in 14                            14 bytes from the client follow
@@ -28,7 +29,7 @@ namespace respite {
 
 struct RecordedEvent {  // one event of a recorded connection, such as received bytes
   // kOpen: the connection was accepted. kIn: the server received bytes. kOut: the server sent bytes. kEnd: the client
-  // has ended its output. kClose: the connection was closed.
+  // sends no more, or the connection failed. kClose: the connection was closed.
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
   int64_t at_us = 0;        // time in µs since the start of the recording

@@ -6,7 +6,7 @@
 // Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time. So keys
 // expire and clients time out between the same requests as in the recording, without waiting. kReal: requests are sent
 // at the recorded times, or `speed` times as fast. kNone: requests are sent as soon as replies arrive. If a recorded
-// client moves the clock itself, kReal is used instead of kServersClock.
+// client moves the clock itself or uses a world (an isolated server), kReal is used instead of kServersClock.
 //
 // The class itself does no I/O: a Network makes the connections, and a RealClock tells the time.
 #pragma once

@@ -63,11 +63,11 @@ void UnansweredRequests::Receive(std::vector<std::string> words) {
   if (EqualsIgnoreCase(name, "reset")) {
     queue_.reset();
     has_subscribed_ = false;
-    answers_ = Answers::kOn;
+    reply_mode_ = ReplyMode::kOn;
   }
-  if (answers_ == Answers::kOff) return;
-  if (answers_ == Answers::kSkipNext) {
-    if (!sets_mode) answers_ = Answers::kOn;
+  if (reply_mode_ == ReplyMode::kOff) return;
+  if (reply_mode_ == ReplyMode::kSkipNext) {
+    if (!sets_mode) reply_mode_ = ReplyMode::kOn;
     return;
   }
   if (Has(kSubscriptions, name)) has_subscribed_ = true;
@@ -80,9 +80,9 @@ void UnansweredRequests::Receive(std::vector<std::string> words) {
 // Applies a CLIENT REPLY request. Must be called before the caller decides whether this request itself gets a reply:
 // with ON it does, with OFF and SKIP it does not.
 void UnansweredRequests::NoteReplyMode(const std::string& mode) {
-  if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
-  if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;
-  if (EqualsIgnoreCase(mode, "skip") && answers_ == Answers::kOn) answers_ = Answers::kSkipNext;
+  if (EqualsIgnoreCase(mode, "on")) reply_mode_ = ReplyMode::kOn;
+  if (EqualsIgnoreCase(mode, "off")) reply_mode_ = ReplyMode::kOff;
+  if (EqualsIgnoreCase(mode, "skip") && reply_mode_ == ReplyMode::kOn) reply_mode_ = ReplyMode::kSkipNext;
 }
 
 void UnansweredRequests::AddOwed(std::vector<std::string> words) {

@@ -27,12 +27,12 @@ class UnansweredRequests {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // true: no replies follow, after SYNC, PSYNC or MONITOR
+  uint64_t count() const { return count_; }                         // number of requests that Feed has parsed
+  bool IsIncomparable() const { return has_other_protocol_; }       // true after SYNC, PSYNC or MONITOR: no replies
   bool MayHaveMovedClock() const { return may_have_moved_clock_; }  // true: a request may have moved the server's clock
 
  private:
-  enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // modes of CLIENT REPLY; kSkipNext: SKIP
+  enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext };  // modes of CLIENT REPLY; kSkipNext: SKIP
 
   void Receive(std::vector<std::string> words);  // handles one request that the parser has read
   void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY ON, OFF or SKIP
@@ -42,7 +42,7 @@ class UnansweredRequests {  // the requests of one connection that await a reply
   RequestBatch batch_;             // the requests that parser_ has just read; empty between calls of Feed
   std::deque<AskedRequest> owed_;  // requests that await a reply, oldest first
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI; nullopt: no MULTI
-  Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
+  ReplyMode reply_mode_ = ReplyMode::kOn;                       // mode of CLIENT REPLY
   bool has_subscribed_ = false;        // true: the client has sent SUBSCRIBE or similar, so messages may arrive
   bool has_other_protocol_ = false;    // true: SYNC, PSYNC or MONITOR was sent, so what follows is not parsed
   bool may_have_moved_clock_ = false;  // TEST CLOCK, RESET, SNAPSHOT or WORLD was sent, or a login to a world

@@ -1,6 +1,6 @@
 // Chart: the journal as a sequence chart, for TEST REPORT. The chart has a column for each client and a row for each
-// entry, and time runs downwards. Locks and waits extend over several rows of a column. HtmlReport and TextReport draw
-// the chart.
+// request or expired key, and time runs downwards. Locks and waits extend over several rows of a column. HtmlReport and
+// TextReport draw the chart.
 //
 // A chart refers to the journal, which must not change while the chart exists.
 #pragma once

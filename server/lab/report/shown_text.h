@@ -12,7 +12,7 @@
 namespace respite {
 
 std::string PlainText(Bytes text);  // keeps visible UTF-8, and writes other bytes as \xhh, \n and similar
-std::string PlainWord(Bytes word);  // like PlainText, but in double quotes if it would not be one word of a line
+std::string PlainWord(Bytes word);  // like PlainText; in double quotes if empty, escaped, or with blanks or quotes
 
 size_t WidthOf(Bytes text);  // number of terminal columns; East Asian characters take two. Requires: valid UTF-8
 std::string Shortened(Bytes text, size_t most);  // cuts a text to `most` columns. Requires: UTF-8, most >= 3
