@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTicksPerRandomPing = 10;
 constexpr int kRandomPingCandidates = 5;
-constexpr int64_t kMinAnnouncementIntervalMs = 1000;  // minimum time between two announcements
+constexpr int64_t kMinAnnouncementIntervalMs = 1000;  // minimum time between two announcements of a new primary
 
 }  // namespace
 
@@ -232,7 +232,8 @@ void Cluster::OnLinkConnected(BusLink& link) {
   if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // Lets the node count as silent since an unanswered PING on the previous connection, not since the new PING.
+  // If a PING on the previous connection was not answered, the node counts as silent since then, not since the new
+  // PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }

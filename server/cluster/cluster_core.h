@@ -41,7 +41,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   // --- Replication.
 
-  virtual int64_t Offset() const = 0;  // this node's replication offset, as elections compare replicas by it
+  virtual int64_t Offset() const = 0;  // this node's replication offset, by which elections compare replicas
   // Called if the history of the primary is shorter than the history of this replica, whose link is down. Until the
   // link is up, elections must prefer other replicas.
   virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has lost data that this replica has

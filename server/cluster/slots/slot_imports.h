@@ -104,7 +104,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Returns whether hidden slots without a source have waited for two node timeouts, in which other nodes could tell
   // who owns them. The first call starts the wait. After an import that failed in this process, returns true
   // immediately.
-  bool AdvanceOwnerWait(const std::string& name);  // starts a wait for the slots' owners; true: it has ended
+  bool AdvanceOwnerWait(const std::string& name);  // true: the wait for the owners has ended
   void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas

@@ -38,7 +38,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
   bool IsExporting(Bytes name) const;                               // the export with this name is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
-  bool CancelExports();  // cancels all exports, queued ones too; false: there was none
+  bool CancelExports();  // cancels all exports, queued ones too; false: none could be cancelled
 
   SlotImports& imports() { return imports_; }  // the part that receives slots from other nodes
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come first.
@@ -53,7 +53,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   void Forget(Session& session) { imports_.Forget(session); }  // called when a session closes: its import fails
 
  private:
-  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job without nodes
+  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job; nodes not set yet
                  const SlotSet& slots) const;
 
   const Services& services_;  // the other parts of this server
