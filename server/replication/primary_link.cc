@@ -151,7 +151,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
   // the load or the script has ended, because the end of the script decides what was applied.
   if (runs_stream_) lost_reason_ = "Connection with master lost: " + reason;
   if (runs_stream_ || state_ == State::kLoading) return link_.reset();
-  // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
+  // As in Redis, a lost link aborts a failover only after PSYNC … FAILOVER was sent. Before that, it is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "

@@ -133,9 +133,9 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
 
-// Records in History::data how the data here relates to the new primary. Does nothing unless History::IsWhole(). kNone:
-// there are no keys, and no other server has this history. kOther: the new primary may have another history. It may be
-// an unrelated server, or may have diverged from the data here.
+// Records in History how the data here relates to the new primary. Does nothing unless History::IsWhole(). Sets
+// History::data to kNone if there are no keys, and no other server has this history. Sets it to kOther if the new
+// primary may have another history, because it is unrelated or has diverged. Otherwise limits History::shared_until.
 void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
@@ -208,7 +208,7 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  // The file may contain data of a former primary that the present primary never had.
+  // Assumes that the primary shares nothing: the file may contain data of a former primary that this one never had.
   ClassifyOwnData(0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
