@@ -33,7 +33,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   // Returns whether at least cluster-migration-barrier siblings have reported the offset that this replica had at an
   // earlier call, up to 5 s ago. Otherwise the siblings may have no link to the primary, and this replica may be the
   // only one with the last writes.
-  bool DoSiblingsHaveMyData();  // true: this replica may leave; false: call again (the first call notes own_offset_)
+  bool CheckSiblingsHaveMyData();  // true: this replica may leave; false: call again (the first call notes own_offset_)
 
   const Parts parts_;              // the arguments of the constructor
   int64_t compared_since_ms_ = 0;  // since when siblings are compared with own_offset_ (Unix time); 0: they are not
