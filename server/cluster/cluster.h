@@ -25,10 +25,10 @@ namespace respite {
 
 class Cluster final : public Bus::User {  // this server as a node of a cluster: its view, bus packets and commands
  public:
-  struct Parts {               // the arguments of the constructor
-    const Settings& settings;  // the directives of this server
-    const RealClock& real_clock;
-    int64_t wall_ms;  // Unix time at the start
+  struct Parts {                  // the arguments of the constructor
+    const Settings& settings;     // the directives of this server
+    const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
+    int64_t wall_ms;              // Unix time at the start
     Logger& log;
     uint64_t random_seed;               // seed for random node ids and delays
     const LateBound<Network>& network;  // makes and accepts connections
@@ -47,7 +47,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
-  void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
+  void SaveAndSend();                  // decides cluster_state if requested, saves nodes.conf if changed, sends packets
   void ApplySettings();                // applies changed directives, such as cluster-announce-ip
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed in the present state.

@@ -44,7 +44,7 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   std::string client_ipv6;             // IP that IPv6 clients are told; empty: address.ip
   std::string human_name;              // cluster-announce-human-nodename of the node
   uint64_t config_epoch = 0;           // the epoch with which the node claims its slots
-  ClusterNode* primary = nullptr;      // the primary of this replica; null: a primary, or not known
+  ClusterNode* primary = nullptr;      // the primary of a replica; null: not known, or this is no replica
   std::vector<ClusterNode*> replicas;  // the replicas of a primary, in no order
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 

@@ -135,7 +135,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   }
   void AdvanceHistoryOffset();          // counts the requests that have run as applied, and passes them to own replicas
   void Acknowledge();                   // sends the primary REPLCONF ACK with the replication offset
-  int64_t OffsetOnDisk();               // replication offset up to which the append-only file is synced
+  int64_t OffsetOnDisk();               // updates offset_on_disk_ and returns it
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
   void CloseSession();                  // closes the session of the stream; the replication offset stays, for PSYNC
   int64_t NowMs() const;                // the real time in ms

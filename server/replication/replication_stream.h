@@ -63,7 +63,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
  private:
   // Adds requests in RESP form: `first`, then `others`. Either may be empty. The replication offset grows.
-  void AppendEncoded(Bytes first, std::span<const Bytes> others);
+  void AppendEncoded(Bytes first, std::span<const Bytes> others);  // adds requests in RESP form to the stream
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

@@ -153,7 +153,7 @@ struct Primary final : ServerInstance {  // a watched primary
 
   bool is_objectively_down = false;       // true: enough Sentinels consider this primary down (odown, "objectively")
   int64_t objectively_down_since_ms = 0;  // when is_objectively_down was last set (real time); 0: never
-  bool has_rebooted = false;        // true: the run id has changed, and no PONG came since; needs reboot_down_after_ms
+  bool has_rebooted = false;        // true: the run id has changed, and no PONG came since (if reboot_down_after_ms)
   int64_t rebooted_ms = 0;          // when has_rebooted was last set (real time)
   uint64_t config_epoch = 0;        // epoch of the failover that has set this primary's address
   std::string leader;               // Sentinel (id) for which this Sentinel last voted, about this primary

@@ -55,7 +55,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   void DropSentinelLinks();                // closes links to all other Sentinels; a later tick logs in again
 
  private:
-  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if already known
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // adds it; fails if already known
   void ShareLink(PeerSentinel& sentinel);  // uses the link to this Sentinel that exists for another primary, if any
   template <class Instances>
   bool MakeRoomForInstance(Instances& instances,  // if full, removes the one down longest; false: full, none down

@@ -33,8 +33,8 @@ namespace respite {
 
 class Sentinel {  // watches primaries together with other Sentinels
  public:
-  struct Parts {  // the arguments of the constructor
-    const RealClock& real_clock;
+  struct Parts {                  // the arguments of the constructor
+    const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
     Logger& log;
     uint64_t random_seed;               // seed for random ids and delays
     const LateBound<Network>& network;  // makes connections

@@ -25,8 +25,8 @@ enum class InstanceError : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
 std::string TextOf(InstanceError trouble, InstanceKind kind);  // the error reply, such as "Duplicate master name."
 
-struct SentinelCore {  // what all parts of a Sentinel share
-  const RealClock& real_clock;
+struct SentinelCore {           // what all parts of a Sentinel share
+  const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
   Logger& log;
   Random& random;                     // for random ids and delays
   const LateBound<Network>& network;  // makes connections

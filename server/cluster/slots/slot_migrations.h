@@ -27,7 +27,8 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   // Queues an export, which starts when the exports before it have ended. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);  // queues an export (CLUSTER MIGRATESLOTS)
   // Queues an export that the target has requested under this name (CLUSTER SYNCSLOTS REQUEST).
-  void Export(const SlotSet& slots, const NodeId& target, const std::string& name);
+  void Export(const SlotSet& slots, const NodeId& target,  // queues an export (CLUSTER SYNCSLOTS REQUEST)
+              const std::string& name);
   // Requests the slots from their owner. Returns the name of the migration. Requires: a cluster, and FindRequest() is
   // null.
   std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
