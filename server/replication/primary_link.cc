@@ -201,7 +201,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 
 void PrimaryLink::HandleAnswer(Bytes line) {
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
-  // A target that says that it is a primary refuses, unless an earlier PSYNC … FAILOVER has made it the primary.
+  // A target that answers that it is a primary has refused, unless an earlier PSYNC … FAILOVER has made it the primary.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
                        (verdict == Handshake::Verdict::kTargetIsPrimary && takeover_requests_ == 1);
   if (refuses && AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();

@@ -246,12 +246,12 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Called after an append-only file was loaded. The server then begins a new history, because the file does not tell the
-// offset. The new history must begin above the offset that the old one has probably reached: elections compare offsets,
-// and replicas of the old history may have older data. The old offset is estimated from the size of the file, because
-// the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The
-// estimate is too low if clients sent many WAITs for few writes, or if the base names no offset and date
-// (aof-use-rdb-preamble no).
+// Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
+// file does not tell the offset. The new history must begin above the offset that the old one has probably reached:
+// elections prefer the larger offset, and replicas of the old history may have older data. The old offset is estimated
+// from the size of the file, because the stream had the same commands, and also PINGs, requests for acknowledgements,
+// and perhaps more SELECTs. The estimate is too low if clients sent many WAITs for few writes, or if the base names no
+// offset and date (aof-use-rdb-preamble no).
 void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
