@@ -80,7 +80,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
   bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already
   void SetEpoch(uint64_t epoch);                         // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {           // primaries that reported `node` down in two node timeouts
+  int CountFailureReports(ClusterNode& node) {           // how many primaries lately reported `node` down
     return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
