@@ -8,7 +8,7 @@ namespace respite {
 namespace {
 
 // Limits for accepted links whose sender is not known yet: the maximum number of such links, and the maximum time in ms
-// for which each stays open. Even a large cluster that is just forming has fewer.
+// for which each stays open. Even a large cluster that is just forming has fewer such links.
 constexpr size_t kMaxUnidentifiedLinks = 1000;
 constexpr int64_t kMaxUnidentifiedMs = 15'000;
 
@@ -140,8 +140,8 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // The failed attempt to connect counts as an unanswered PING. Otherwise a node that accepts no connection would never
-  // be PFAIL, which is measured from ping_sent_ms.
+  // A failed attempt to connect counts as an unanswered PING. Otherwise ping_sent_ms would stay 0, and a node that
+  // accepts no connection would never become PFAIL.
   if (node.outbound_link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.outbound_link == self) node.outbound_link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;

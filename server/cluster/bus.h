@@ -20,8 +20,8 @@ Result<int, std::string> BusPortOf(const Settings& settings);  // bus port: by d
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // The interface through which the bus tells its user, the Cluster, that a link it opened is connected, and that
-  // packets have arrived.
+  // The interface through which the bus tells its user, the Cluster, that a link which this node opened is connected,
+  // or that a packet has arrived.
   class User {
    public:
     virtual ~User() = default;

@@ -37,7 +37,7 @@ enum class PacketType : uint16_t {
 inline constexpr size_t kPacketTypeCount = 11;
 Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 
-// Role and state of a node, as bits in a packet of the bus.
+// Role and state of a node, as bits in ClusterNode::flags and in packets of the bus.
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
@@ -76,7 +76,7 @@ struct PacketHeader {  // the beginning of every packet: what the sender says of
 struct GossipEntry {  // what the sender of a packet knows of one other node
   NodeId id;
   uint32_t ping_sent_s = 0;      // when the node was sent the PING that it has not answered (Unix time); 0: none
-  uint32_t pong_received_s = 0;  // when the last PONG of the node arrived (Unix time)
+  uint32_t pong_received_s = 0;  // when the node last sent a PONG that the sender knows of (Unix time)
   std::string ip;
   uint16_t port = 0;        // the node's port for clients: TLS if the sender has tls-cluster, else TCP
   uint16_t bus_port = 0;    // the node's port of the cluster bus
@@ -117,7 +117,7 @@ struct UpdateBody {           // the content of UPDATE: tells an outdated node w
 struct EmptyBody {};  // the content of packets that have only a header
 
 struct BusPacket {                              // one packet of the cluster bus
-  static constexpr size_t kPreambleBytes = 8;   // this number of first bytes contains the packet's length
+  static constexpr size_t kPreambleBytes = 8;   // how many bytes of a packet LengthOf needs
   static constexpr size_t kHeaderBytes = 2256;  // encoded size of PacketHeader, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
   // The maximum size of a packet in bytes. A longer packet is invalid, and its link is closed.

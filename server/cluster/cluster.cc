@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTicksPerRandomPing = 10;
 constexpr int kRandomPingCandidates = 5;
-constexpr int64_t kMinAnnouncementIntervalMs = 1000;  // minimum time between two announcements
+constexpr int64_t kMinAnnouncementIntervalMs = 1000;  // minimum time between two announcements of a new primary
 
 }  // namespace
 
@@ -232,7 +232,8 @@ void Cluster::OnLinkConnected(BusLink& link) {
   if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // Lets the node count as silent since an unanswered PING on the previous connection, not since the new PING.
+  // If a PING on the previous connection was not answered, the node counts as silent since then, not since the new
+  // PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }
@@ -351,8 +352,7 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // Another node answers at the address of `node`: the sender has another id. So the address of `node` is no longer
-  // known.
+  // Forgets the address of `node`, because another node answers there: the sender has another id.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
@@ -425,11 +425,11 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// Called when this node's primary says that it is a replica of this node: no node serves the slots. This happens if the
-// primary was promoted, and then restarted with a nodes.conf from before the promotion. This node has the data, so it
-// takes over the slots. It waits until the primary has said so for cluster-node-timeout, because a packet from before
-// the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over only if it was
-// linked to the primary (HasDataToReplacePrimary).
+// Takes over the slots of this node's primary if the primary says that it is a replica of this node: then no node
+// serves the slots, and this node has the data. This happens if the primary was promoted, and then restarted with a
+// nodes.conf from before the promotion. Waits until the primary has said so for cluster-node-timeout, because a packet
+// from before the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over
+// only if it was linked to the primary (HasDataToReplacePrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

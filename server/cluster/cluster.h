@@ -25,10 +25,10 @@ namespace respite {
 
 class Cluster final : public Bus::User {  // this server as a node of a cluster: its view, bus packets and commands
  public:
-  struct Parts {               // the arguments of the constructor
-    const Settings& settings;  // the directives of this server
-    const RealClock& real_clock;
-    int64_t wall_ms;  // Unix time at the start
+  struct Parts {                  // the arguments of the constructor
+    const Settings& settings;     // the directives of this server
+    const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
+    int64_t wall_ms;              // Unix time at the start
     Logger& log;
     uint64_t random_seed;               // seed for random node ids and delays
     const LateBound<Network>& network;  // makes and accepts connections
@@ -38,32 +38,32 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
-  // Must be called only if the nodes.conf files of all nodes agree (ClusterStartPlan). A primary then does not refuse
-  // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
-  // slots.
+  // Lets a primary serve requests immediately after its start. Without this call, it first refuses them for two seconds
+  // (kRefusalAfterStartMs), the time to learn whether other nodes have taken its slots. Must be called only if the
+  // nodes.conf files of all nodes agree (ClusterStartPlan).
   void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
   std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
-  void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
+  void ConnectToAll();                 // connects now to all nodes to which there is no link; Tick also does this
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
-  void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
+  void SaveAndSend();                  // decides cluster_state if requested, saves nodes.conf if changed, sends packets
   void ApplySettings();                // applies changed directives, such as cluster-announce-ip
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed in the present state.
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: bad address
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) {  // true: ignores this id since CLUSTER FORGET, here or elsewhere
+  bool HasForgotten(const NodeId& id) {  // true: the id is ignored after CLUSTER FORGET, here or elsewhere
     return gossip_.IsForgotten(id);
   }
   void Replicate(ClusterNode& primary);  // CLUSTER REPLICATE: makes this node a replica of `primary`
   void LeavePrimary();  // CLUSTER REPLICATE NO ONE: makes a replica an empty primary in a shard of its own
   void AddSlots(const SlotSet& slots);     // CLUSTER ADDSLOTS: makes this node the owner; ends their imports
   void DeleteSlots(const SlotSet& slots);  // CLUSTER DELSLOTS: leaves the slots without an owner
-  // Makes `owner` the owner of the slot. If this is the end of an import into this node, it takes a new epoch and tells
-  // all nodes. If this node gives away its last slot, it becomes a replica of `owner`
-  // (cluster-allow-replica-migration).
+  // Makes `owner` the owner of the slot. If this ends an import into this node, this node takes a new epoch and tells
+  // all nodes. If the slot was migrating from this node, and has no keys here any more, the migration ends. If this
+  // node gives away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
   // kAsk: the primary pauses writes until this replica has all data. kForce: CLUSTER FAILOVER FORCE asks only for
   // votes. kTakeOver: CLUSTER FAILOVER TAKEOVER, without votes. kIfPrimaryIsGone: the primary requests its failover
@@ -71,16 +71,16 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // this node now owns the slots; returns the epoch of the claim
-  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. The node will
-  // also claim the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots have no
-  // owner for now, and their keys are deleted here.
+  uint64_t TakeSlots(const SlotSet& slots);  // makes this node the owner; returns the epoch of its claim
+  // Records that node `id` has taken the slots, as its reply to CLUSTER SYNCSLOTS TAKEOVER says. The node will also
+  // claim the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots have no owner
+  // for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
   bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already
   void SetEpoch(uint64_t epoch);                         // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {           // number of reports in two node timeouts that `node` is down
+  int CountFailureReports(ClusterNode& node) {           // how many primaries lately reported `node` down
     return failure_detector_.CountFreshReports(node);
   }
   void SaveNow();                                               // saves nodes.conf, if RequestSave was called
@@ -112,25 +112,26 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set
   void BeginHandshakeWithSender(const BusLink& link,  // begins a handshake with an unknown node that sent MEET
                                 const PacketHeader& header);
-  // Handles a packet on a link that this node opened: checks that the node at the other end is link.node. If link.node
-  // is in handshake, ends the handshake.
+  // Handles a packet on a link that this node opened: checks that the sender is link.node. If another node has
+  // answered, closes the link, and forgets the address of link.node. If link.node is in handshake, ends the handshake.
   ClusterNode* HandleAnswerFromNode(BusLink& link,  // returns the sender; null: ignore the rest of the packet
                                     ClusterNode* sender, const PacketHeader& header);
-  // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
+  // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none, or
+  // it is in handshake itself.
   //   a new id:        gives `node` the id, and returns `node`
   //   a known node:    removes `node`, updates the address of `known`, and returns null
-  //   an invalid id:   returns null
+  //   an invalid id, or the id of a node in handshake:   returns null
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // sets the time of the last PONG; see ClearFailureOnAnswer
+  void RecordPong(ClusterNode& node);  // notes a PONG of `node`: no PING is pending now; calls ClearFailureOnAnswer
   // Stores the sender's new address and connects again. Does nothing if `link` is this node's own link to `node`,
   // because that link was made to the known address.
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
-  // Called for each packet in which this node's primary says that it is a replica of this node. If the primary says so
-  // for cluster-node-timeout, takes over its slots, if HasDataToReplacePrimary.
+  // Called for each packet in which this node's primary says that it is a replica of this node. If the primary has said
+  // so for cluster-node-timeout, and HasDataToReplacePrimary() is true, this node takes over the primary's slots.
   void HandlePrimaryFollowingMe();  // after cluster-node-timeout: takes over the primary's slots
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens
@@ -157,7 +158,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   ReplicaMigration migration_;               // moves this replica to a primary without working replicas
   ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // how many times Tick was called
-  int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node (Unix time); 0: no
+  int64_t primary_follows_me_since_ms_ = 0;  // since when my primary says it is my replica (Unix time); 0: it does not
   uint64_t reported_view_version_ = 0;       // version of the ClusterView at the last OnTopologyChanged
   NodeId announced_primary_;             // primary of this node at the start or in the last announcement; null: none
   int64_t primary_announced_at_ms_ = 0;  // when a new primary was last announced to all nodes (Unix time)

@@ -29,8 +29,8 @@ class BusClock {  // Unix time that never goes back, for packets and timeouts of
   int64_t NowMs() const { return origin_ms_ + real_clock_.NowMs(); }  // milliseconds since 1970; never goes back
 
  private:
-  const RealClock& real_clock_;
-  const int64_t origin_ms_;  // BusClock time minus RealClock time, in ms
+  const RealClock& real_clock_;  // monotonic; from an arbitrary origin
+  const int64_t origin_ms_;      // BusClock time minus RealClock time, in ms
 };
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
@@ -41,10 +41,10 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   // --- Replication.
 
-  virtual int64_t Offset() const = 0;  // this node's replication offset, as elections compare replicas by it
+  virtual int64_t Offset() const = 0;  // this node's replication offset, by which elections compare replicas
   // Called if the history of the primary is shorter than the history of this replica, whose link is down. Until the
   // link is up, elections must prefer other replicas.
-  virtual void HandleShorterHistoryOfPrimary() = 0;  // the primary has lost data that this replica has
+  virtual void HandleShorterHistoryOfPrimary() = 0;  // called if the primary now has less data than this replica
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now

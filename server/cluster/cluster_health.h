@@ -14,13 +14,13 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
 
   // Called after changes of nodes or slots, and at each tick while cluster_state is fail. Cost: O(nodes + slots).
   void UpdateClusterState();  // decides cluster_state again, and stores the result in ClusterView::is_ok
-  // Must be called only if the nodes.conf files of all nodes agree (ClusterStartPlan). A primary then does not refuse
-  // requests for two seconds after its start (kRefusalAfterStartMs), the time to learn whether others have taken its
-  // slots.
+  // Lets a primary serve requests immediately after its start. Without this call, it first refuses them for two seconds
+  // (kRefusalAfterStartMs), the time to learn whether other nodes have taken its slots. Must be called only if the
+  // nodes.conf files of all nodes agree (ClusterStartPlan).
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:
-  bool HasFullCoverage() const;  // cluster-require-full-coverage: each slot has an owner that is not FAIL
+  bool HasFullCoverage() const;  // true: each slot has an owner that is not FAIL (cluster-require-full-coverage)
   bool HasMajority() const;      // true: this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;

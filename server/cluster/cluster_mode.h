@@ -52,14 +52,14 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   const ClusterRouter& router() const { return *router_; }   // decides where requests are served; cluster mode only
   SlotStats* slot_stats() { return slot_stats_.get(); }  // counters of CLUSTER SLOT-STATS; null without cluster mode
 
-  void Tick();                   // does the periodic work; called by the timer
-  void EndTurn();                // after each turn: saves nodes.conf, sends packets, redirects clients of lost slots
-  void EndTurnDuringLongTask();  // saves nodes.conf and sends packets, but leaves clients alone
+  void Tick();     // does the periodic work; called by the timer
+  void EndTurn();  // after each turn: saves nodes.conf, sends packets, redirects blocked clients of lost slots
+  void EndTurnDuringLongTask();  // saves nodes.conf and sends packets, but redirects no clients
   void ApplySettings();          // applies changed values of the directives cluster-…
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
-  void ClaimSlotsOfLoadedKeys();     // claims slots with loaded keys and no owner; imports those of others
+  void ClaimSlotsOfLoadedKeys();     // on a primary, for slots with loaded keys: claims unowned ones, imports others'
   void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
   // Ends SSUBSCRIBE subscriptions in slots whose owner has changed, even if the new owner is in the same shard. As in
   // Redis, the clients get `sunsubscribe`, and must subscribe again.

@@ -44,21 +44,21 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   std::string client_ipv6;             // IP that IPv6 clients are told; empty: address.ip
   std::string human_name;              // cluster-announce-human-nodename of the node
   uint64_t config_epoch = 0;           // the epoch with which the node claims its slots
-  ClusterNode* primary = nullptr;      // the primary of this replica; null: a primary, or not known
+  ClusterNode* primary = nullptr;      // the primary of a replica; null: not known, or this is no replica
   std::vector<ClusterNode*> replicas;  // the replicas of a primary, in no order
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
-  int64_t born_ms = 0;                 // when this server added the node, or started (Unix time)
-  int64_t ping_sent_ms = 0;            // since when the node owes a PONG, or no link can be made (Unix time); 0: no
-  int64_t pong_received_ms = 0;        // when the node last sent a PONG, to this or another node (Unix time)
-  int64_t data_received_ms = 0;        // when anything last arrived from the node (Unix time)
-  int64_t failed_at_ms = 0;            // when the node became FAIL, or this server started with FAIL (Unix time)
-  int64_t voted_at_ms = 0;             // when this server last voted for a replica of this primary (Unix time)
-  int64_t orphaned_at_ms = 0;          // since when this primary IsOrphaned (ReplicaMigration; Unix time); 0: is not
-  int64_t offset = 0;                  // replication offset that the node last reported
-  int64_t replica_offset = 0;          // `offset` when the node last reported to be a replica; 0: never
-  int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
-  uint64_t last_random_gossip = 0;     // number of the last gossip packet for which the node was chosen at random
+  int64_t born_ms = 0;              // when this server added the node, or started (Unix time)
+  int64_t ping_sent_ms = 0;         // when the unanswered PING was sent, or connecting failed (Unix time); 0: neither
+  int64_t pong_received_ms = 0;     // when the node last sent a PONG, to this or another node (Unix time)
+  int64_t data_received_ms = 0;     // when anything last arrived from the node (Unix time)
+  int64_t failed_at_ms = 0;         // when the node became FAIL, or this server started with FAIL (Unix time)
+  int64_t voted_at_ms = 0;          // when this server last voted for a replica of this primary (Unix time)
+  int64_t orphaned_at_ms = 0;       // since when ReplicaMigration::IsOrphaned is true (Unix time); 0: it is false
+  int64_t offset = 0;               // replication offset that the node last reported
+  int64_t replica_offset = 0;       // `offset` when the node last reported to be a replica; 0: never
+  int64_t offset_at_ms = 0;         // when the node reported `offset` (Unix time)
+  uint64_t last_random_gossip = 0;  // number of the last gossip packet for which the node was chosen at random
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links between this server and the node, which Bus maintains.

@@ -18,11 +18,12 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Errors for a node that sends slots to this node (CLUSTER MIGRATESLOTS). Its requests do not pass the usual checks, as
-// those of a primary do not. Instead, the keys of each request must be in the slots that this node sends. A request
-// that does not name its keys is refused.
+// Errors for a client that is a node sending slots to this node (CLUSTER MIGRATESLOTS). Its requests may change slots
+// that this node does not own yet, but only those that the sender gives away. So scripts, and writes that do not name
+// their keys, are refused.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
+// Errors for commands of scripts.
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
 constexpr char kDownForWritesInScript[] =
     "ERR Script attempted to execute a write command while the cluster is down and readonly";

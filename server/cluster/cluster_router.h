@@ -24,17 +24,17 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
 
   void Check(const Request& request) const override;  // throws MOVED or another Refusal if not served; updates ASKING
   std::optional<int> CheckInScript(const Request& request) const override;  // the keys' slot; throws if not served here
-  std::optional<int> SlotOf(const Command& command,  // the slot of the first key or shard channel; nothing: no keys
+  std::optional<int> SlotOf(const Command& command,  // the slot of the first key or shard channel; nullopt: no keys
                             std::span<const Bytes> arguments) const override;
 
   bool IsServedHere(const Request& request) const;  // whether this node serves all keys of the request
 
   // Returns the IP address or the host name of a node for replies to clients (cluster-preferred-endpoint-type). Returns
-  // "?" for a host name that is not known. Returns nothing for unknown-endpoint: clients then use the address to which
-  // they have connected.
+  // "?" for a host name that is not known, and nullopt for unknown-endpoint: clients then use the address to which they
+  // have connected.
   std::optional<std::string> EndpointFor(const Session& session,  // IP or host name of `node` that the client is told
                                          const ClusterNode& node) const;
-  static const std::string& IpFor(const Session& session,  // `node`'s IP for clients with IPv4 or IPv6, as it announces
+  static const std::string& IpFor(const Session& session,  // `node`'s IP for this client, which uses IPv4 or IPv6
                                   const ClusterNode& node);
   static int PortFor(const Session& session, const ClusterNode& node);  // `node`'s port for this client: TCP or TLS
 
@@ -48,7 +48,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
-    const SlotSet* imports = nullptr;  // slots that this session's node sends to this node; null: an ordinary client
+    const SlotSet* imports = nullptr;  // slots of the import whose source is this client; null: an ordinary client
     bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
@@ -69,7 +69,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     int slot = -1;                      // the slot of the keys; -1: no keys
   };
 
-  bool IsServedByFastPath(const Request& request) const;  // true: one key, in a slot of this node; no slot moves
+  bool IsServedByFastPath(const Request& request) const;  // true: served; false: not decided yet
   Route Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of `command`
                  const Command& command, std::span<const Bytes> arguments) const;
@@ -81,7 +81,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                           const RequestedKeys& requested_keys) const;
   // Decides who serves a request for a slot that migrates or is imported: this node, another node (ASK), or none for
   // now (TRYAGAIN).
-  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: as if the slot did not move
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: no slot moves, or it makes no difference
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED
 

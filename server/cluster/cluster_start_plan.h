@@ -15,14 +15,14 @@
 namespace respite {
 
 struct ClusterStartPlan {  // the nodes.conf texts of nodes that start together as one cluster
-  struct Member {          // one of these nodes
+  struct Member {          // one of the nodes
     NodeAddress address;   // where the node listens now
     std::string text;      // content of the node's nodes.conf; empty if there is none
   };
 
   std::vector<std::string> texts;  // the new texts of nodes.conf, one for each member
   bool is_new = false;             // true: a new cluster, as no member had a nodes.conf
-  bool members_agree = false;  // the texts name the same nodes (just the members, none failing), roles and slot owners
+  bool members_agree = false;  // true: the texts agree on roles, epochs and slots; all nodes are members, none is down
 
   // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or
   // do not belong together.

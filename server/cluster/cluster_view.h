@@ -37,7 +37,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const {  // all nodes that this node knows, by id
     return nodes_;
   }
-  // Returns the nodes without order, for a random choice.
+  // Returns all nodes, including this one, in no order: for loops, and for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);  // records that the node is a primary
   void MarkAsReplica(ClusterNode& node,   // records that the node is a replica of `primary` (null: not known)

@@ -13,8 +13,9 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// For WinIfStillNeeded, which wins at a late tick only in a slow process. A tick is late if it comes more than
-// kMaxTickGapMs after the tick before. A process counts as slow after kTicksOfSlowProcess ticks with enough votes.
+// Limits for WinIfStillNeeded. A tick is late if it comes more than kMaxTickGapMs after the tick before, and then the
+// votes may be out of date. If all ticks are late, because the process is slow, the tick number kTicksOfSlowProcess
+// wins in any case.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 

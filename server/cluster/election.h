@@ -3,7 +3,7 @@
 //
 //   the primary fails ─► a delay: 0.5 s, a random part of 0.5 s, and 1 s for each replica with more data
 //                     ─► FAILOVER_AUTH_REQUEST with a new epoch ─► votes of a majority ─► promotion
-//                     ─► too late: again after four node timeouts
+//                     ─► no majority: again after four node timeouts (at least 4 s)
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Takes the next step of an election, if one is needed. Called by the timer.
   void Continue();  // if an election is needed: schedules, requests votes, or wins
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
-  // Promotes this replica now, without an election, and takes its primary's slots. Does nothing on a primary. Logs a
-  // warning if this replica does not have all data.
+  // Promotes this replica now, without asking for votes, and takes its primary's slots. Does nothing on a primary. Logs
+  // a warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Must be true if the primary requests a failover (SHUTDOWN FAILOVER), or says that it is a replica of this node,
-  // which then takes over without an election. The data must be complete and not too old
-  // (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No other
-  // replica may have reported a larger offset.
+  // Returns whether this replica may replace its primary (1) at the primary's request (SHUTDOWN FAILOVER), or (2)
+  // without an election, because the primary says that it is a replica of this node. The data must be complete and not
+  // too old (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No
+  // other replica may have reported a larger offset.
   bool HasDataToReplacePrimary() const;       // true: the data is complete and recent, and no replica has more
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
@@ -62,10 +62,10 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Returns how many other replicas of the same primary have a larger offset. Ignores replicas with the flag
   // "nofailover".
   int Rank() const;
-  void UpdateRankAndDelay();            // delays the vote request if more replicas have more data now
-  void RequestVotes();                  // asks all nodes for votes, in a new epoch; only primaries vote
-  void WinIfStillNeeded();              // called at each tick with enough votes; wins at the second one
-  void Win();                           // promotes this replica in the epoch of the votes
+  void UpdateRankAndDelay();  // delays the vote request if more replicas have more data now
+  void RequestVotes();        // asks all nodes for votes, in a new epoch; only primaries vote
+  void WinIfStillNeeded();    // called at each tick with enough votes; wins at the second one if it is not late
+  void Win();                 // promotes this replica in the epoch of the votes
   void DropRequestOfPrimaryIfUnfit();   // ends a failover that the primary requested, if this replica is not fit
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes

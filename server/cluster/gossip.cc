@@ -12,8 +12,9 @@ namespace respite {
 
 namespace {
 
-// A packet describes one in ten of the known nodes, and at least three (fewer only in a smaller cluster). Each pair of
-// nodes exchanges at least four packets per node timeout, so a majority learns of a failure within a node timeout.
+// A packet describes one in ten of the known nodes, chosen at random, but at least three (fewer only in a smaller
+// cluster), and also each PFAIL node. Each pair of nodes exchanges at least four packets per node timeout, so a
+// majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;

@@ -24,14 +24,15 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET packet; does nothing during 1000 handshakes
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET packet; does nothing if 1000 handshakes run
   // Adds the node at this address with a random id, because its id is not known yet. Returns null if a handshake with
   // this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address,  // adds the unknown node; null: a handshake is under way
                               uint16_t more_flags);
-  void EndLateHandshakes();  // removes nodes whose handshake takes too long, and expired forgotten ids
+  void EndLateHandshakes();  // removes nodes whose handshake takes too long; stops ignoring ids whose time has ended
 
-  // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
+  // Makes a PING, PONG or MEET for `receiver` (null: a node that is not known here). The packet also describes some
+  // other nodes.
   BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // makes a packet with gossip for `receiver`
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);    // sends PING or MEET
   // Receivers of a PONG. kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets
@@ -48,7 +49,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for `for_ms` milliseconds
-  bool IsForgotten(const NodeId& id);              // true: ignores this id since CLUSTER FORGET, here or elsewhere
+  bool IsForgotten(const NodeId& id);              // true: the id is ignored after CLUSTER FORGET, here or elsewhere
   void Remove(ClusterNode& node);                  // removes the node from the view, and closes its links
 
  private:

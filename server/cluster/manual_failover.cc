@@ -15,7 +15,7 @@ constexpr int64_t kLongerPauseMs = 500;
 void ManualFailover::Start(Mode mode) {
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
-  can_start_election_ = mode == Mode::kForce;
+  is_election_allowed_ = mode == Mode::kForce;
   ClusterNode* const primary = parts_.core.view.me().primary;
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
@@ -78,23 +78,23 @@ void ManualFailover::Continue() {
     parts_.core.log.Warning("Manual failover timed out.");
     return Reset();
   }
-  if (can_start_election_) return;
+  if (is_election_allowed_) return;
   if (is_request_) {
-    can_start_election_ = IsPrimaryGone();
+    is_election_allowed_ = IsPrimaryGone();
     return;
   }
   if (primary_offset_ == -1) return;
   // An equal offset counts only while this replica receives its primary's stream. Otherwise the offset may belong to
   // another history; for example, the offsets of both servers begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
-  can_start_election_ = true;
+  is_election_allowed_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
 }
 
 // Returns whether this replica may request and count votes. Votes may arrive late, so returns false if the failover has
 // timed out, the link to the primary has ended, or the primary has resumed writes.
 bool ManualFailover::CanStartElection() const {
-  if (!IsUnderWay() || !can_start_election_ || parts_.core.NowMs() > until_ms_) return false;
+  if (!IsUnderWay() || !is_election_allowed_ || parts_.core.NowMs() > until_ms_) return false;
   return primary_offset_ == -1 || (parts_.core.host.IsLinked() && parts_.core.host.Offset() == primary_offset_);
 }
 
@@ -102,7 +102,7 @@ void ManualFailover::Reset() {
   if (parts_.core.view.is_paused) parts_.core.host.ResumeWrites();
   parts_.core.view.is_paused = false;
   until_ms_ = 0;
-  can_start_election_ = false;
+  is_election_allowed_ = false;
   is_request_ = false;
   primary_offset_ = -1;
   replica_ = {};

@@ -59,12 +59,12 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void PauseFor(ClusterNode& replica);  // on the primary: pauses writes, and tells the replica the offset
   bool IsPrimaryGone() const;           // for SHUTDOWN FAILOVER: the link to the primary has ended, or cannot be opened
 
-  const Parts parts_;                // the arguments of the constructor
-  int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way
-  bool can_start_election_ = false;  // this replica may request votes
-  bool is_request_ = false;          // the primary has requested the failover (kIfPrimaryIsGone)
-  int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
-  NodeId replica_;                   // on a primary: the replica that requested the failover
+  const Parts parts_;                 // the arguments of the constructor
+  int64_t until_ms_ = 0;              // when the failover is given up (Unix time); 0: none is under way
+  bool is_election_allowed_ = false;  // Start (kForce) or Continue has allowed an election
+  bool is_request_ = false;           // the primary has requested the failover (kIfPrimaryIsGone)
+  int64_t primary_offset_ = -1;       // on a replica: the offset at which its primary paused; -1: not known yet
+  NodeId replica_;                    // on a primary: the replica that requested the failover
 };
 
 }  // namespace respite

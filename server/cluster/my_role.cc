@@ -6,12 +6,14 @@ void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
   // The data here belongs to the new primary's history only if this node is a replica in the same shard. A primary that
-  // loses its slots may have diverged from the node that takes them. An equal shard id alone proves nothing, because
-  // two primaries may have the same one: if the old primary works and has slots, the new primary may have other keys.
+  // loses its slots may have diverged from the node that takes them. The shard id alone is no proof, because two
+  // primaries may have the same one. So the old primary must have failed or lost its slots; if it works and has slots,
+  // the new primary may have other keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
-  // The data that the new primary received as a replica, up to this offset, is equal to the data here.
+  // The present primary has all data of this node. A new one has the data up to the offset that it reached as a
+  // replica.
   const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
   if (me.IsPrimary()) {
     view.StopSlotMoves();

@@ -13,13 +13,13 @@ class MyRole {  // changes the role of this cluster node: primary or replica
  public:
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
-  void SetRoleChangeHandler(std::function<void()> handler) {  // called after each Follow and promotion
+  void SetRoleChangeHandler(std::function<void()> handler) {  // `handler` runs after each Follow and promotion
     on_change_ = std::move(handler);
   }
 
   void Follow(ClusterNode& primary);  // makes this node a replica of `primary`, which is another node
   void Promote();                     // makes this node a primary
-  void ReconnectToPrimary() {         // connects to the primary's current address, if it has changed
+  void ReconnectToPrimary() {         // connects to the primary's address, if it has changed or connecting had failed
     ConnectToPrimary(History::kMaxOffset);
   }
 

@@ -183,8 +183,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // The bus port is the client port + 10000 if the file contains none, because Redis before version 4 has written the
-  // file.
+  // A file of Redis before version 4 does not contain the bus port, which is then the client port + 10000.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;

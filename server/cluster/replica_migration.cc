@@ -36,7 +36,7 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   return candidate == &view.me();
 }
 
-bool ReplicaMigration::DoSiblingsHaveMyData() {
+bool ReplicaMigration::CheckSiblingsHaveMyData() {
   const ClusterNode& me = parts_.core.view.me();
   const int64_t now_ms = parts_.core.NowMs();
   if (now_ms - compared_since_ms_ > kOrphanedMs) {
@@ -69,7 +69,7 @@ void ReplicaMigration::Continue() {
   if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
   const int siblings = me.primary->WorkingReplicaCount();
   if (!settings.cluster_allow_replica_migration || siblings != most) return;
-  if (!IsMyTurnToMove(most) || !DoSiblingsHaveMyData()) return;
+  if (!IsMyTurnToMove(most) || !CheckSiblingsHaveMyData()) return;
   compared_since_ms_ = 0;
   parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
   parts_.role.Follow(*target);

@@ -22,7 +22,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   void Continue();  // if it is this replica's turn: moves it to a primary that lost its replicas
 
  private:
-  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost its working replicas
+  static bool IsOrphaned(const ClusterNode& node);  // true: a working primary with slots has lost its working replicas
   // Returns whether the primary, without `replica`, keeps at least cluster-migration-barrier replicas that may replace
   // it.
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` keeps enough replicas
@@ -30,9 +30,10 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   // replicas that any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move
 
-  // Returns whether enough siblings have reached the offset that this replica had some seconds ago. A sibling without a
-  // link to the primary does not, and then this replica may be the only one with the last writes.
-  bool DoSiblingsHaveMyData();  // true: this replica may leave; if false, call again later
+  // Returns whether at least cluster-migration-barrier siblings have reported the offset that this replica had at an
+  // earlier call, up to 5 s ago. Otherwise the siblings may have no link to the primary, and this replica may be the
+  // only one with the last writes.
+  bool CheckSiblingsHaveMyData();  // true: this replica may leave; false: call again (the first call notes own_offset_)
 
   const Parts parts_;              // the arguments of the constructor
   int64_t compared_since_ms_ = 0;  // since when siblings are compared with own_offset_ (Unix time); 0: they are not

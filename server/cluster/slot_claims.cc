@@ -59,8 +59,8 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
   });
   UpdateDisclaimedSlots(claimant, claimed);
   // Makes this node a replica of the claimant if this node's primary (or this node, as a primary) has lost its last
-  // slot. In this way, a failed primary returns to its shard as a replica. Without cluster-allow-replica-migration, the
-  // claimant must have no other slots: it has replaced the primary then.
+  // slot to the claimant. In this way, a failed primary returns to its shard as a replica. Without
+  // cluster-allow-replica-migration, the claimant must have no other slots: then it has replaced the primary.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
@@ -95,7 +95,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   AssignClaimedSlots(*node, update.config_epoch, update.slots);
 }
 
-// Resolves that another primary has the same epoch as this one. The primary with the smaller id takes a new epoch.
+// Called if another primary has the same epoch as this one. The primary with the smaller id takes a new epoch.
 void SlotClaims::ResolveEpochCollision(const ClusterNode& sender) {
   ClusterView& view = parts_.core.view;
   if (sender.id <= view.me().id) return;

@@ -20,13 +20,13 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   };
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
-  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // gives the sender slots that it claims and wins
+  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // assigns the slots that the sender wins
   void ApplyUpdate(const UpdateBody& update);  // gives slots to the node that UPDATE names, if its epoch is newer
 
   bool BumpEpoch();  // takes a new largest epoch without an election; false: this node's epoch is already the largest
 
  private:
-  void AssignClaimedSlots(ClusterNode& claimant,  // gives `claimant` those claimed slots that it wins with `epoch`
+  void AssignClaimedSlots(ClusterNode& claimant,  // assigns the slots that `claimant` wins; this node may follow it
                           uint64_t epoch, const SlotSet& claimed);
   bool OwnerLosesSlot(int slot, const ClusterNode& claimant,  // whether `claimant` wins the slot with this epoch
                       uint64_t epoch) const;
@@ -34,7 +34,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
                              const SlotSet& claimed);
   void SendUpdateIfOutdated(ClusterNode& sender,  // sends UPDATE if the sender claims slots that it has lost
                             const PacketHeader& header);
-  void ResolveEpochCollision(const ClusterNode& sender);  // for equal epochs: the smaller node id takes a new one
+  void ResolveEpochCollision(const ClusterNode& sender);  // for equal epochs: the smaller id takes a new one
 
   const Parts parts_;  // the arguments of the constructor
 };

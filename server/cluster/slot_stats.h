@@ -43,7 +43,7 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   static constexpr int kNoSlot = -1;     // slot_: no command of this call (transaction, script) had a key so far
   static constexpr int kManySlots = -2;  // slot_: the commands of this call have keys of several slots
 
-  struct QueuedTotals {  // size and number of the requests that MULTI has queued; EXEC adds them to its slot
+  struct QueuedTotals {  // the queued requests of a transaction, counted while EXEC runs them
     uint64_t bytes = 0;  // bytes of the queued requests
     uint64_t count = 0;  // number of the queued requests
   };

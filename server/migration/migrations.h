@@ -73,7 +73,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void RunDue(int64_t now_ms) override;  // fails transfers without progress for their timeout
   std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
-  void CloseUnusedLinks();                                                  // closes all unused links together
+  void CloseUnusedLinks();                                                  // closes all unused links now
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
   size_t CountLinks() const { return channels_.size(); }      // all links except those of MIGRATE in EXEC and scripts
 

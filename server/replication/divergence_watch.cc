@@ -58,8 +58,8 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // The error may be the result of changes that the primary does not have if this replica accepts writes of clients,
-    // or evicts keys itself, and if the error depends on the data.
+    // The replica itself may have caused the error by changes that the primary does not have. This requires that it
+    // accepts writes of clients or evicts keys itself, and also that the error depends on the data.
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);

@@ -23,7 +23,7 @@ class DivergenceWatch final : public CallObserver {  // detects that a command o
   };
   explicit DivergenceWatch(const Parts& parts) : parts_(parts) {}
 
-  void OnCall(const FinishedCall& call) override;    // called after each command: handles failed ones of the primary
+  void OnCall(const FinishedCall& call) override;    // handles the primary's failed commands, and disk errors
   void OnRefusal(const RefusedCall& call) override;  // handles refused commands of the primary, such as unknown ones
 
  private:

@@ -301,9 +301,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // The output of a replica is still full. If its socket is full too, the socket starts a turn of the event loop when
-  // it has room again. If the socket has room, the output is sent at the end of this turn, and nothing would start
-  // another one. So posts an empty task, which starts a turn in which ContinueReading checks the output again.
+  // Posts an empty task if the output of a replica is full, but its socket has room. The output is sent at the end of
+  // this turn, and the task starts another turn, in which ContinueReading checks the output again. A full socket needs
+  // no task, because it starts a turn when it has room again.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };

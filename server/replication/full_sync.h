@@ -67,7 +67,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   // Returns the replicas that now receive a snapshot from a file (kFile) or through the pipe from a child process
   // (kPipe). There may be replicas of both kinds at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
-  bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE with others; false: none fits
+  bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE for other replicas; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
@@ -75,7 +75,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
   struct Contents {                   // what the snapshot for the waiting replicas contains
     bool has_functions_only = false;  // true: only the functions of the server, no keys
-    bool is_for_redis_70 = false;     // true: RDB format of Redis 7.0, as a replica is, or may be, older than 7.2
+    bool is_for_redis_70 = false;     // true: RDB format of Redis 7.0, because a replica may be older than 7.2
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
   bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark; false: failed

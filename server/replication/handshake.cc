@@ -166,10 +166,10 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-// Reads the replication ID and the offset. Also records in History whether the primary has the history of this replica,
-// because the old data stays until the snapshot has come. If the primary has another history with a larger offset,
-// nothing is recorded: all replicas that have the primary's data then have larger offsets than this one, so elections
-// prefer them anyway.
+// Reads the replication ID and the offset. Also records in History whether the primary has the history of this replica:
+// until the snapshot has come, the old data stays, and elections must know what it is worth. Records nothing if the
+// primary has another history with a larger offset: all replicas that have the primary's data then have larger offsets
+// than this one, so elections prefer them anyway.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);

@@ -33,7 +33,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
     kContinue,         // +CONTINUE: the stream follows, from the offset of this replica on
     kSnapshot,         // a snapshot follows, then the stream
     kTargetIsPrimary,  // the target of a failover is a primary already
-    kOldSync,          // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
+    kOldSync,          // the primary has no PSYNC: send SYNC; a snapshot follows, whose history has no ID
     kFail,             // the handshake has failed; the reason is logged
   };
   Verdict HandleLine(Bytes line);  // handles one line of the primary; returns what must happen next

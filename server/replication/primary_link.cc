@@ -151,7 +151,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
   // the load or the script has ended, because the end of the script decides what was applied.
   if (runs_stream_) lost_reason_ = "Connection with master lost: " + reason;
   if (runs_stream_ || state_ == State::kLoading) return link_.reset();
-  // A lost link aborts a failover only after PSYNC … FAILOVER was sent, as in Redis. Before, the link is made again.
+  // As in Redis, a lost link aborts a failover only after PSYNC … FAILOVER was sent. Before that, it is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
@@ -201,7 +201,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 
 void PrimaryLink::HandleAnswer(Bytes line) {
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
-  // A target that says that it is a primary refuses, unless an earlier PSYNC … FAILOVER has made it the primary.
+  // A target that answers that it is a primary has refused, unless an earlier PSYNC … FAILOVER has made it the primary.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
                        (verdict == Handshake::Verdict::kTargetIsPrimary && takeover_requests_ == 1);
   if (refuses && AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();

@@ -60,7 +60,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // kSameHistory: the data here is an earlier state of the primary's history, so its age is known.
+  // kSameHistory: the data here is an earlier state of the primary's history, so its age stays known. kOther: the data
+  // may belong to another history, so its age is forgotten.
   enum class Data : uint8_t { kSameHistory, kOther };
   // Connects immediately. `continues`: whether PSYNC may ask for a partial resynchronisation.
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
@@ -95,7 +96,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
   void OnReceived(Bytes bytes) override;             // handles input of the primary
-  void OnEnded(const std::string& reason) override;  // connecting failed, or the link ended: retries or aborts FAILOVER
+  void OnEnded(const std::string& reason) override;  // connecting failed or the link ended: retries, or aborts FAILOVER
 
   // The functions of Transport.
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream's commands
@@ -107,7 +108,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Connect();  // connects to the primary that the settings name
   // Drops the connection and logs `reason`. If the link was up for at least a second, connects again immediately;
   // otherwise Cron does so later.
-  void Reconnect(const std::string& reason);  // drops the connection, logs `reason`, and connects again
+  void Reconnect(const std::string& reason);  // drops the connection, logs `reason`, connects again now or later
   void HandleFailedSnapshot();  // after an unusable snapshot: drops the connection and delays the next attempt
   void EndAtFailedCommand();    // ends the link (kFailed) because a command of the primary failed here
   void EndAtProtocolError();    // the stream is invalid: drops the link; a full synchronisation follows, after a delay
@@ -134,7 +135,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   }
   void AdvanceHistoryOffset();          // counts the requests that have run as applied, and passes them to own replicas
   void Acknowledge();                   // sends the primary REPLCONF ACK with the replication offset
-  int64_t OffsetOnDisk();               // replication offset up to which the append-only file is synced
+  int64_t OffsetOnDisk();               // updates offset_on_disk_ and returns it
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
   void CloseSession();                  // closes the session of the stream; the replication offset stays, for PSYNC
   int64_t NowMs() const;                // the real time in ms
@@ -157,7 +158,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t current_sync_attempts_ = 0;         // number of attempts to connect since an established link was last lost
   int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server started
   int64_t total_down_ms_ = 0;                 // how long the link was down in total, without the current downtime
-  std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never
+  std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nullopt: never
   int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors since a link lasted a minute, or Retry
   int64_t retry_at_ms_ = 0;        // before this real time, Cron does not connect
   int takeover_requests_ = 0;      // how often PSYNC … FAILOVER was sent for the present failover

@@ -56,7 +56,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- Acknowledgements
 
-  void Acknowledge(Session& session,  // records REPLCONF ACK; puts a replica online that had only to load its snapshot
+  void Acknowledge(Session& session,  // records REPLCONF ACK; after a diskless snapshot, puts the replica online
                    int64_t offset, int64_t offset_on_disk);
   void RequestAcks(int64_t offset);  // makes Deliver send REPLCONF GETACK, unless sent at or after `offset`
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // true: an ACK came since the last call
@@ -72,7 +72,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void RequestAcknowledgements() override;   // Deliver will send REPLCONF GETACK, unless sent already
   void LogLaggingReplicas() const override;  // logs each replica that has not acknowledged the whole stream
 
-  enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
+  enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: adds no PING, as the stream must not grow
   // Adds PING to the stream when due, sends an empty line to replicas that wait for a snapshot, and closes silent
   // replicas. Called once a second, and ten times a second during FAILOVER, while there are replicas.
   void Cron(Pings pings);

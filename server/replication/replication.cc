@@ -133,9 +133,9 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
 
-// Records in History::data how the data here relates to the new primary. Does nothing unless History::IsWhole(). kNone:
-// there are no keys, and no other server has this history. kOther: the new primary may have another history. It may be
-// an unrelated server, or may have diverged from the data here.
+// Records in History how the data here relates to the new primary. Does nothing unless History::IsWhole(). Sets
+// History::data to kNone if there are no keys, and no other server has this history. Sets it to kOther if the new
+// primary may have another history, because it is unrelated or has diverged. Otherwise limits History::shared_until.
 void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
@@ -208,7 +208,7 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  // The file may contain data of a former primary that the present primary never had.
+  // Assumes that the primary shares nothing: the file may contain data of a former primary that this one never had.
   ClassifyOwnData(0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
@@ -246,12 +246,12 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Called after an append-only file was loaded. The server then begins a new history, because the file does not tell the
-// offset. The new history must begin above the offset that the old one has probably reached: elections compare offsets,
-// and replicas of the old history may have older data. The old offset is estimated from the size of the file, because
-// the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The
-// estimate is too low if clients sent many WAITs for few writes, or if the base names no offset and date
-// (aof-use-rdb-preamble no).
+// Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
+// file does not tell the offset. The new history must begin above the offset that the old one has probably reached:
+// elections prefer the larger offset, and replicas of the old history may have older data. The old offset is estimated
+// from the size of the file, because the stream had the same commands, and also PINGs, requests for acknowledgements,
+// and perhaps more SELECTs. The estimate is too low if clients sent many WAITs for few writes, or if the base names no
+// offset and date (aof-use-rdb-preamble no).
 void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;

@@ -91,7 +91,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void ContinueFromFile();                 // continues the history that the loaded RDB file names
   void SetLeastOffset();                   // after an append-only file was loaded: sets History::least_offset
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
-  void SetRole(const Role& role);          // notes the role, also in the log, and calls on_role_; moves no data
+  void SetRole(const Role& role);          // records the role, calls on_role_, attaches a replica's observers
   void ClassifyOwnData(std::optional<int64_t> shared_until);  // notes in History how this data relates to a new primary
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 

@@ -46,7 +46,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.
   void Append(const PropagatedGroup& group) override;  // adds propagated commands, unless kPrimary
-  size_t BufferedBytes() const override {  // memory of backlog and replicas' output beyond repl-backlog-size
+  size_t BufferedBytes() const override {              // memory of backlog and replicas' output above repl-backlog-size
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
@@ -63,7 +63,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
  private:
   // Adds requests in RESP form: `first`, then `others`. Either may be empty. The replication offset grows.
-  void AppendEncoded(Bytes first, std::span<const Bytes> others);
+  void AppendEncoded(Bytes first, std::span<const Bytes> others);  // adds requests in RESP form to the stream
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

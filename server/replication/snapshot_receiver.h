@@ -42,7 +42,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   // kWhole or kFailed.
   Status Into(SnapshotTarget& target);
 
-  std::optional<uint64_t> TotalBytes() const { return total_bytes_; }  // size of the snapshot; nothing: unknown
+  std::optional<uint64_t> TotalBytes() const { return total_bytes_; }  // size of the snapshot; nullopt: unknown
   uint64_t DeliveredBytes() const { return delivered_bytes_; }         // snapshot bytes given to the target so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened; then the target may have failed (SnapshotTarget::failure).
@@ -67,7 +67,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   std::string head_;                     // the line before the snapshot, while it is incomplete
   std::string mark_;                     // text that ends the snapshot, if its size is unknown
   std::string tail_;                     // with a mark: the last bytes, not written yet because they may be the mark
-  std::optional<uint64_t> total_bytes_;  // size of the snapshot in bytes; empty: unknown
+  std::optional<uint64_t> total_bytes_;  // size of the snapshot in bytes; nullopt: unknown
   uint64_t delivered_bytes_ = 0;         // bytes of the snapshot given to the target so far
   std::string failure_;                  // wrong framing or the primary's error; empty: neither
 };

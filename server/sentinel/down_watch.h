@@ -24,14 +24,14 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   // periods are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is sdown: asks if others agree
-  void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel
+  void SetOpinionHandler(std::function<void(Primary&)> handler) {  // `handler` runs after each answer of a Sentinel
     on_opinion_ = std::move(handler);
   }
 
  private:
   void CloseHangingLinks(Instance& instance);             // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;          // true: no good reply to PING for down-after-milliseconds
-  bool CountsAsDownAnyway(const Primary& primary) const;  // true: the primary reports to be a replica, or has rebooted
+  bool CountsAsDownAnyway(const Primary& primary) const;  // true: role:slave for long, or no PONG since a reboot
   void RequestOpinion(Primary& primary,  // asks if `primary` is down; in a failover, also asks for a vote
                       PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr

@@ -1,6 +1,6 @@
 // HelloProtocol: messages by which the Sentinels of a primary find each other, and agree on the primary's address:
 //
-//   <ip>,<port>,<id>,<current epoch>,<primary>,<its ip>,<its port>,<its config epoch>
+//   <ip>,<port>,<id>,<current epoch>,<name of the primary>,<its ip>,<its port>,<its config epoch>
 //
 // A Sentinel publishes the message on the channel __sentinel__:hello of each server and of each other Sentinel. The
 // address with the largest config epoch wins.
@@ -45,7 +45,9 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
-  bool ForgetFormerSentinel(Primary& primary,  // removes the entry with the sender's id (true), or address (false)
+  // Removes the entry with the sender's id, and returns true: the Sentinel has moved. If there is none, removes the
+  // Sentinel that was known at the sender's address, if any, and returns false.
+  bool ForgetFormerSentinel(Primary& primary,  // true: the sender was known at another address; false: it is new
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer primary address

@@ -15,8 +15,8 @@ constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
 // Replicas are told to follow a primary only if the primary's last INFO reply is at most this many INFO periods old.
 constexpr int64_t kFreshInfoPeriods = 2;
-// A replica that reports role:master is sent REPLICAOF after this many publish periods. If another Sentinel's failover
-// had promoted it, hello messages would have told this Sentinel in that time.
+// A replica that reports role:master is sent REPLICAOF after this many publish periods. If another Sentinel had
+// promoted the replica, hello messages would have told this Sentinel in that time.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }

@@ -55,7 +55,7 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   Primary& primary;                    // the primary that this instance belongs to; a primary refers to itself
   std::string run_id;                  // run_id in INFO of a server, or the id of a Sentinel; empty: not known yet
   std::shared_ptr<InstanceLink> link;  // the connections to this instance
-  int64_t last_publish_ms;         // when a hello message was last published there (real time); set back: publish soon
+  int64_t last_publish_ms;         // when a hello message was last published there (real time), or set back to be due
   bool is_down = false;            // true: this Sentinel considers the instance down (sdown, "subjectively")
   int64_t down_since_ms = 0;       // when the instance last became down (real time); 0: never
   bool has_killed_script = false;  // true: SCRIPT KILL was sent since the instance became down
@@ -67,7 +67,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO: a primary 
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
-  std::optional<std::string> info;    // the last reply to INFO; nothing: none yet
+  std::optional<std::string> info;    // the last reply to INFO; nullopt: none yet
   int64_t info_ms = kLongAgo;         // when the reply in `info` arrived (real time)
   bool info_is_awaited = false;       // true: INFO was sent, and is not answered yet
   bool info_is_urgent = false;        // true: a decision needs a new reply to INFO, so INFO is sent soon
@@ -153,7 +153,7 @@ struct Primary final : ServerInstance {  // a watched primary
 
   bool is_objectively_down = false;       // true: enough Sentinels consider this primary down (odown, "objectively")
   int64_t objectively_down_since_ms = 0;  // when is_objectively_down was last set (real time); 0: never
-  bool has_rebooted = false;        // true: the run id has changed, and no PONG came since; needs reboot_down_after_ms
+  bool has_rebooted = false;        // true: the run id has changed, and no PONG came since (if reboot_down_after_ms)
   int64_t rebooted_ms = 0;          // when has_rebooted was last set (real time)
   uint64_t config_epoch = 0;        // epoch of the failover that has set this primary's address
   std::string leader;               // Sentinel (id) for which this Sentinel last voted, about this primary
@@ -163,7 +163,7 @@ struct Primary final : ServerInstance {  // a watched primary
   uint64_t failover_epoch = 0;      // epoch of this failover: only votes of this epoch are counted for it
   FailoverState failover_state = FailoverState::kNone;  // the current step of the failover
   int64_t failover_state_ms = 0;                        // when failover_state was entered (real time)
-  int64_t failover_start_ms = kLongAgo;  // when the last failover began here or elsewhere (real time), plus up to 1 s
+  int64_t failover_start_ms = kLongAgo;  // when a failover began here, or another Sentinel got the vote, plus < 1 s
   int64_t logged_failover_start_ms = kLongAgo;  // value of failover_start_ms for which LogFailoverDelay has logged
   WatchedReplica* promoted = nullptr;           // the replica that the failover promotes, or has promoted; null: none
 };

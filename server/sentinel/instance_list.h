@@ -26,7 +26,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                                   const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool MakeRoomForSentinel(Primary& primary);  // if full, removes the Sentinel down longest; false: none is down
+  bool MakeRoomForSentinel(Primary& primary);  // if full, removes the Sentinel down longest; false: full, none down
 
   // Cost of the three Find functions: O(n); FindReplicaAt takes O(log n) if the replica has this address as its name.
   Primary* FindPrimaryAt(const std::string& host,  // the primary with this address; null: none
@@ -43,8 +43,8 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
 
   enum class Sentinels : uint8_t { kForget, kKeep };  // what Reset does with the other Sentinels of the primary
   void Reset(Primary& primary, Sentinels sentinels);  // clears state and replicas, with kForget also Sentinels
-  // Gives the primary a new address, forgets its state (Reset), and saves the configuration file. The server at the
-  // former address is listed as one of its replicas from then on. Returns false if `host` does not resolve.
+  // Gives the primary a new address, and saves the configuration file. Its replicas stay listed, with the server at the
+  // former address as one more; other state is forgotten (Reset). Returns false if `host` does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve
                      const std::string& host, int port);
   void Remove(Primary& primary) {  // stops watching the primary
@@ -55,10 +55,10 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   void DropSentinelLinks();                // closes links to all other Sentinels; a later tick logs in again
 
  private:
-  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if already known
-  void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel, if any
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // adds it; fails if already known
+  void ShareLink(PeerSentinel& sentinel);  // uses the link to this Sentinel that exists for another primary, if any
   template <class Instances>
-  bool MakeRoomForInstance(Instances& instances,  // if full, removes the one down longest; false: none is down
+  bool MakeRoomForInstance(Instances& instances,  // if full, removes the one down longest; false: full, none down
                            size_t max_count) const;
 
   const SentinelCore core_;

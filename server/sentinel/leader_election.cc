@@ -10,7 +10,8 @@ namespace {
 
 using Votes = std::map<std::string, int>;
 
-// Returns the candidate with the most votes, of equal ones the first by name; empty if there are no votes.
+// Returns the candidate with the most votes; if several have the most, the first by name; if there are no votes, an
+// empty text.
 std::string MostOf(const Votes& votes) {
   std::string winner;
   int most = 0;
@@ -34,7 +35,7 @@ LeaderElection::Vote LeaderElection::VoteForLeader(Primary& primary, uint64_t ep
     primary.leader_epoch = state.current_epoch;
   }
   // Saves the vote before it is sent. If that fails, returns no vote, because after a crash this Sentinel could vote
-  // again.
+  // again in this epoch.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {

@@ -114,8 +114,8 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
 }
 
-// Prefers a replica that says that it follows this primary. Another one may still follow the primary before it: then it
-// has none of the last writes, and its offset is of another history.
+// Prefers a replica that says that it follows this primary. A replica that does not may still follow a former primary.
+// Then it lacks the last writes, and its offset belongs to another history.
 bool PrimaryFailover::IsBetter(const Primary& primary, const WatchedReplica& one, const WatchedReplica& other) const {
   const auto follows = [&](const WatchedReplica& replica) {
     return replica.reported_primary_port == primary.address.port &&

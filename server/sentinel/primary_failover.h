@@ -29,15 +29,15 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  void StartIfNeeded(Primary& primary);  // starts one if the primary is odown, 2 * failover-timeout after the last
+  void StartIfNeeded(Primary& primary);  // starts one if odown, unless one began within the last 2 * failover-timeout
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
   // promoted.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
   // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
-  // Returns whether `one` is better than `other` for promotion: if only `one` follows the primary, or by a lower
-  // priority, then by a larger replication offset, then by a smaller run id.
+  // Returns whether `one` is better than `other` for promotion. If only one of them follows `primary`, it is better.
+  // Otherwise the lower priority decides, then the larger replication offset, then the smaller run id.
   bool IsBetter(const Primary& primary, const WatchedReplica& one,  // true: `one` is better for promotion
                 const WatchedReplica& other) const;
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
@@ -45,7 +45,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
 
  private:
   void Start(Primary& primary);                             // begins a failover in a new epoch; requests no votes yet
-  void LogFailoverDelay(Primary& primary) const;            // logs once from when on the next failover may start
+  void LogFailoverDelay(Primary& primary) const;            // logs once when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover, and its time
   void WaitForElection(Primary& primary);                  // step 1: continues if elected, or if the failover is forced
   bool HasFreshReplicaInfo(const Primary& primary) const;  // true: all reachable replicas sent INFO since the start
@@ -60,7 +60,9 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   int64_t TimeInStateMs(const Primary& primary) const {  // for how long the failover has been in its state
     return core_.NowMs() - primary.failover_state_ms;
   }
-  bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // true: up, fresh, priority > 0
+  // Returns whether the replica is up, has answered PING and INFO lately, has a priority other than 0, and has not been
+  // without its primary for too long.
+  bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // true: suitable for promotion
 
   const Parts parts_;  // the arguments of the constructor
   const SentinelCore core_;

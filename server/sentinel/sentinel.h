@@ -33,8 +33,8 @@ namespace respite {
 
 class Sentinel {  // watches primaries together with other Sentinels
  public:
-  struct Parts {  // the arguments of the constructor
-    const RealClock& real_clock;
+  struct Parts {                  // the arguments of the constructor
+    const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
     Logger& log;
     uint64_t random_seed;               // seed for random ids and delays
     const LateBound<Network>& network;  // makes connections
@@ -44,7 +44,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   Sentinel(const Sentinel&) = delete;
   Sentinel& operator=(const Sentinel&) = delete;
 
-  // Reads the `sentinel` lines of the configuration file. Returns the first invalid line; nothing if all are valid.
+  // Reads the `sentinel` lines of the configuration file. Returns the first invalid line; nullopt if all are valid.
   std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
   void Start();            // chooses an id if sentinel.conf has none, and reports the watched primaries
   void Tick();             // does the periodic work; called ten to twenty times a second
@@ -55,7 +55,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }  // settings, watched instances and epochs
   InstanceList& list() { return list_; }
-  SentinelEvents& events() { return events_; }                 // reports events in the log, on channels …
+  SentinelEvents& events() { return events_; }                 // reports events: log, channels, scripts
   const ScriptQueue& scripts() const { return scripts_; }      // runs the operator's programs
   HelloProtocol& hello_protocol() { return hello_protocol_; }  // sends and handles hello messages
   LeaderElection& election() { return election_; }             // decides which Sentinel carries out a failover

@@ -16,7 +16,7 @@ class SentinelEvents {  // reports events in the log, on channels and to the not
   // Reports an event about an instance, with a text like "master mymaster 127.0.0.1 6379" or "slave … @ mymaster
   // 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
-  // Reports an event with `text`, and nothing else. A warning also runs the notification script of the primary.
+  // Reports an event with exactly this text. A warning also runs the notification script of the primary.
   void ReportPrimaryEvent(LogLevel level, const char* event,  // reports an event in the log and on a channel
                           const Primary& primary, const std::string& text);
 

@@ -28,7 +28,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   // When Save returns, the new file is on disk. A crash leaves either the old or the new file. Returns nullopt, or the
   // reason why Save failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
-  virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
+  virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nullopt: not found. May block a second
   virtual int64_t WallMs() const = 0;                                      // Unix time in milliseconds
 
   // --- Connections to and from this server.
@@ -43,7 +43,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   virtual bool MayRun(const std::string& path) const = 0;  // whether the file exists and may be executed
   virtual Result<int64_t, int> StartProgram(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a program that has ended, once; nullopt: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // returns each ended program once; nullopt: no more
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
@@ -54,7 +54,7 @@ class ProgramStarter {  // interface that runs programs of the operator as child
   virtual ~ProgramStarter() = default;
   virtual Result<int64_t, int> Start(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a program that has ended, once; nullopt: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // returns each ended program once; nullopt: no more
   virtual void Kill(int64_t process_id) = 0;
 };
 

@@ -26,14 +26,15 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
 
  private:
   using Words = std::vector<std::string>;
-  using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
+  using Objection = std::optional<std::string>;  // why a line is wrong; nullopt: it is right
   // kGlobal: about no single primary. kMonitor: adds a primary. kPrimary: about a primary that was added before.
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
   static Rank RankOf(const std::string& keyword);  // in which of three passes the directive is read
   Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
-  // Each of the following functions reads one kind of line; `words` begins with the word after `sentinel`. Returns no
-  // value (an empty outer optional) if the line is of another kind. Otherwise returns the error, or nullopt inside.
+  // Each of the following functions reads one kind of line; `words` begins with the word after `sentinel`. Those that
+  // return optional<Objection> return nullopt if the line is of another kind, and otherwise an Objection, which is
+  // empty if the line is right.
   std::optional<Objection> ReadGlobalLine(const std::string& keyword,  // reads a directive such as `myid`
                                           const Words& words);
   Objection ReadMonitorLine(const Words& words);                        // reads `monitor`, which adds a primary

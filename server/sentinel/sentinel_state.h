@@ -60,11 +60,11 @@ struct SentinelState {                       // everything that a Sentinel knows
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
-  bool is_in_tilt = false;              // true: tilt mode, as ticks were late: no instance is judged down
+  bool is_in_tilt = false;              // true: ticks were late (tilt mode): no instance is judged down
   int64_t tilt_since_ms = 0;            // when the current or last tilt mode started (real time)
   bool wants_save = false;              // true: a tick within a second saves the state (SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)
-  int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick
+  int look_ups_left = kLookUpsPerTick;  // how many reported names may still be looked up in this tick
 
   // Returns the primary with this name, or null.
   Primary* Find(Bytes name) const {

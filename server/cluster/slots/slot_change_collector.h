@@ -43,7 +43,7 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
   const SlotSet& slots_;                 // the slots whose changes are collected
   const CommandTable& commands_;         // finds which arguments of a request are keys
   std::string text_;                     // the collected changes, as RESP requests
-  int selected_db_ = -1;                 // the database in which text_ ends, even if it was taken; -1: none yet
+  int selected_db_ = -1;                 // database of the last collected change, also after Take; -1: none yet
   bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run
   RequestSplitter splitter_;             // splits requests; a member only to reuse its memory
   PropagatedCommands group_changes_;     // those changes of one group that concern the slots; kept to reuse its memory

@@ -43,7 +43,7 @@ std::string SnapshotEof(Bytes mark) {
   return text;
 }
 
-// Returns an error line of the target for the log.
+// Returns an error line of the target for the log: printable, and at most 200 bytes of it.
 std::string Shown(Bytes line) { return PrintablePart(line.substr(line.starts_with('-') ? 1 : 0), 200); }
 
 class PipeOutput final : public RequestOutput {

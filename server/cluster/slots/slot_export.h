@@ -13,7 +13,7 @@
 //
 // The target replies only to the CLUSTER SYNCSLOTS requests, not to the commands between them. Until TAKEOVER is sent,
 // every error ends in kFailed, and the slots stay here. If the answer to TAKEOVER does not arrive, the bus may tell who
-// owns the slots. Writes stay paused meanwhile, longer than the target may take for the takeover.
+// owns the slots. Meanwhile, writes stay paused for longer than the 4 s after which the target refuses TAKEOVER.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void Start();          // connects to the target
   void Continue();       // takes the next step; called at the end of a turn, when all changes of the turn are known
   void CheckTimeouts();  // called ten times a second: requests ACKs; fails the export at a timeout or limit
-  bool Cancel();         // ends the export for an operator; false: it has ended, or the target may own the slots
+  bool Cancel();         // ends the export for an operator; false: it had ended, or the target may own the slots
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }  // the export has ended, with or without success

@@ -167,8 +167,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Called when a command of the source has failed here, so the slots differ from those of the source. The source learns
-// of it only from the reply to its next CLUSTER SYNCSLOTS.
+// Makes the import of the session fail, because a command of the source has failed here: the keys now differ from those
+// of the source. The source learns of it only from the reply to its next CLUSTER SYNCSLOTS.
 void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
@@ -289,8 +289,8 @@ bool SlotImports::AdvanceOwnerWait(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Called for hidden slots that no session sends, after a file was loaded or this node was promoted. Claims those slots
-// that have no owner, or that their owner no longer claims. Probably this node had taken them over, but the append-only
+// Claims those slots that have no owner, or that their owner no longer claims. Called for hidden slots that no session
+// sends, after a file was loaded or this node was promoted. Probably this node had taken them over, but the append-only
 // file or replication stream ended between HIDE and REVEAL. If the source lost the slots in another way, keeping the
 // keys here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {

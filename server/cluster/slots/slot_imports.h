@@ -95,7 +95,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
   std::shared_ptr<SlotJob> JobOf(const Offer& offer);  // the job of a new import; throws if it must not begin
   Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
-  Import& TouchImport(const Session& session);  // sets acked_s of the session's import; throws if none, or failed
+  Import& TouchImport(const Session& session);  // returns the import, and sets its acked_s; throws if none, or failed
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);
@@ -104,7 +104,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Returns whether hidden slots without a source have waited for two node timeouts, in which other nodes could tell
   // who owns them. The first call starts the wait. After an import that failed in this process, returns true
   // immediately.
-  bool AdvanceOwnerWait(const std::string& name);  // starts a wait for the slots' owners; true: it has ended
+  bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the owners; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas

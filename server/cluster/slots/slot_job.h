@@ -115,7 +115,7 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
         jobs_, [&](const std::shared_ptr<SlotJob>& job) { return job->name == name && job->operation == operation; });
     return found == jobs_.end() ? nullptr : *found;
   }
-  void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
+  void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }  // removes this job from the log
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
   // Removes the oldest ended jobs, until at most `most` are left. `kept` is a failed job that will be tried again; it

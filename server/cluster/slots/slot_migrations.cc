@@ -38,7 +38,7 @@ void SlotMigrations::Export(const SlotSet& slots, const NodeId& target, const st
   SlotJob job = NewJob(name, SlotJob::Operation::kExport, slots);
   job.source = services_.cluster.cluster()->view().me().id;
   job.target = target;
-  // Removes the job of an earlier attempt, for which the target has requested an export under the same name.
+  // Removes the job of an earlier attempt from the log: the target requests a failed export again under its old name.
   if (const auto former = log_.Find(name, SlotJob::Operation::kExport)) log_.Remove(former);
   exports_.emplace_back(services_, log_.Add(std::move(job)));
 }

@@ -27,7 +27,8 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   // Queues an export, which starts when the exports before it have ended. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);  // queues an export (CLUSTER MIGRATESLOTS)
   // Queues an export that the target has requested under this name (CLUSTER SYNCSLOTS REQUEST).
-  void Export(const SlotSet& slots, const NodeId& target, const std::string& name);
+  void Export(const SlotSet& slots, const NodeId& target,  // queues an export (CLUSTER SYNCSLOTS REQUEST)
+              const std::string& name);
   // Requests the slots from their owner. Returns the name of the migration. Requires: a cluster, and FindRequest() is
   // null.
   std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
@@ -38,7 +39,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
   bool IsExporting(Bytes name) const;                               // the export with this name is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
-  bool CancelExports();  // cancels all exports, queued ones too; false: there was none
+  bool CancelExports();  // cancels all exports, queued ones too; false: none could be cancelled
 
   SlotImports& imports() { return imports_; }  // the part that receives slots from other nodes
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come first.
@@ -53,7 +54,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   void Forget(Session& session) { imports_.Forget(session); }  // called when a session closes: its import fails
 
  private:
-  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job without nodes
+  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job; nodes not set yet
                  const SlotSet& slots) const;
 
   const Services& services_;  // the other parts of this server

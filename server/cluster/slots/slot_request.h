@@ -21,7 +21,7 @@ namespace respite {
 class Cluster;
 struct Services;
 
-class SlotRequest final : public Link::User {  // requests that a node sends slots to this node
+class SlotRequest final : public Link::User {  // asks another node to send slots to this node
  public:
   // Requires: this server is a node of a cluster, and the job is an import.
   SlotRequest(const Services& services, std::shared_ptr<SlotJob> job) : services_(services), job_(std::move(job)) {}
@@ -42,7 +42,7 @@ class SlotRequest final : public Link::User {  // requests that a node sends slo
 
  private:
   Cluster& cluster() const;               // this server as a cluster node
-  void SendRequest();                     // sends CLUSTER SYNCSLOTS REQUEST; a repeated one has no further effect
+  void SendRequest();                     // sends CLUSTER SYNCSLOTS REQUEST; no effect while the source has the export
   void Start();                           // connects to the source; fails if that is no primary with these slots
   void HandleLine(Bytes line);            // handles one answer
   void Fail(const std::string& message);  // ends this attempt
@@ -54,9 +54,9 @@ class SlotRequest final : public Link::User {  // requests that a node sends slo
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;          // the beginning of an incomplete answer
-  int unanswered_ = 0;        // requests that the source has not answered
+  int unanswered_ = 0;        // requests (with AUTH) that the source has not answered
   int64_t changed_ms_ = 0;    // when the request started, was answered or failed (real time)
-  bool saw_failure_ = false;  // whether Tick has seen that this attempt failed
+  bool saw_failure_ = false;  // true: this attempt failed, and changed_ms_ is when that was noted
 };
 
 }  // namespace respite
