@@ -39,7 +39,7 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   void Free(Capture capture, FreeMode mode);
 
   void FreeExpired(EntryPtr entry) override;  // frees a key now, or later if lazyfree-lazy-expire says so
-  void FreeEvicted(EntryPtr entry) override;  // evicted or migrated key: now, or later if lazyfree-lazy-eviction is on
+  void FreeEvicted(EntryPtr entry) override;  // evicted, or of a foreign slot: now, or later if lazyfree-lazy-eviction
   void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now, or later if lazyfree-lazy-server-del says so
 
