@@ -50,7 +50,7 @@ struct History {                           // replication history of the data: i
     data = Data::kWhole;
     shared_until = kMaxOffset;
   }
-  static int64_t PlainOffset(int64_t offset_in_elections) {  // the offset without the mark that nothing is shared
+  static int64_t PlainOffset(int64_t offset_in_elections) {  // undoes the `- kMaxOffset` of OffsetInElections
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
