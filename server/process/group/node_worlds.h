@@ -47,8 +47,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool MayMove(const Session& session) const override;       // whether this client can move to another of these servers
   bool Enter(const Session& session, Entry entry) override;  // moves the client in the next turn; false: impossible
 
-  // Crashes and restarts the isolated server (world) of `caller`, as Restarts::Crash says. Returns false for a client
-  // of the main server, which cannot crash.
+  // Crashes and restarts the isolated server (world) of `caller`, as Restarts::Crash says. Returns false if the client
+  // cannot move (Connection::FindMovable). Clients of the main server call NodeRestarts::Crash instead.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's world; false: impossible
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
