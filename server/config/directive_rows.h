@@ -83,7 +83,7 @@ constexpr ChoiceShape Choice(std::span<const ChoiceName> names,  // a directive 
 }
 
 template <typename Enum>
-constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {  // one permitted value
+constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {  // makes a ChoiceName
   return {name, static_cast<int>(value), since};
 }
 
