@@ -334,7 +334,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int tls_port = 0;                        // port for TLS; 0: no TLS
   bool tls_prefer_server_ciphers = false;  // this server's order of ciphers counts, not the client's
   std::string tls_protocols;               // for example "TLSv1.2 TLSv1.3"; empty: the default
-  bool tls_replication = false;            // links to primaries, of Sentinels and of slot migrations use TLS
+  bool tls_replication = false;            // links to primaries, and of Sentinels and slot migrations, use TLS
   int tls_session_cache_size = 20 * 1024;  // maximum number of TLS sessions that can be resumed
   int tls_session_cache_timeout = 300;     // seconds during which a TLS session can be resumed
   bool tls_session_caching = true;         // clients may resume TLS sessions

@@ -44,8 +44,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
     return Pack(now_ms, counter);
   }
 
-  static int64_t IdleSeconds(uint32_t bits,
-                             int64_t now_ms) {  // seconds since the last use (LRM: change); requires !IsLfu()
+  static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // seconds since the last use; requires !IsLfu()
     return (LruClock(now_ms) - bits) & kMask;
   }
   static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // minutes since the last use, modulo 2^16 (LFU)
