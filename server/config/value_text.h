@@ -12,7 +12,7 @@ namespace respite {
 // Parses an integer as C's strtoll does: skips leading white space, and accepts a sign and leading zeros. Returns
 // nullopt if other characters follow. As in Redis, some directives accept such numbers, and an empty text as 0. Numbers
 // out of range are clamped.
-std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);  // nullopt: no integer; empty: 0
+std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);  // as strtoll; nullopt: no number
 
 std::string FormatMemoryWithUnit(uint64_t bytes);  // "64mb": with the largest unit that leaves no remainder
 
