@@ -81,9 +81,9 @@ class Config {  // the values of all directives of a running server, and their c
 
   const std::string& file() const { return file_; }    // absolute path of redis.conf or sentinel.conf; empty: none
   ServerMode mode() const { return mode_; }            // a normal server or a Sentinel
-  const ConfigLines& lines() const { return lines_; }  // lines that other components read: user …
+  const ConfigLines& lines() const { return lines_; }  // lines that are no directives: `user`, `rename-command` …
 
-  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // takes the messages to log out
+  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // returns the notes to log; forgets them
 
   bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, perhaps equal to the default
 
@@ -136,7 +136,7 @@ class Config {  // the values of all directives of a running server, and their c
   std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns the real changes
                                 Settings& next);
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once
-  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // if a hook fails: restores, throws
+  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // if one fails: restores all, throws
   void RestoreFolder(const Settings& previous) const;                // changes the server's folder back to previous.dir
   void SetDefault(std::string_view name, const std::string& value);  // sets the value, unless the directive was set
   void AddOwnHooks();                                                // registers the hooks of Config itself
@@ -147,12 +147,12 @@ class Config {  // the values of all directives of a running server, and their c
   std::optional<StartupError> CheckExitWithParent();  // error if daemonize and exit-with-parent were set
   std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // error if a setting forbids `sentinels`
 
-  Settings settings_;                                       // the current values of all directives
-  std::string file_;                                        // absolute path of redis.conf or sentinel.conf
-  ServerMode mode_ = ServerMode::kStandalone;               // a normal server or a Sentinel
-  ConfigLines lines_;                                       // lines of the file that other components read: user …
-  std::vector<ConfigNote> notes_;                           // messages that wait for TakeNotes, until the log is open
-  std::set<std::string_view> was_set_;                      // primary names of the directives that were set
+  Settings settings_;                          // the current values of all directives
+  std::string file_;                           // absolute path of redis.conf or sentinel.conf
+  ServerMode mode_ = ServerMode::kStandalone;  // a normal server or a Sentinel
+  ConfigLines lines_;                          // lines that are no directives: `user`, `rename-command` …
+  std::vector<ConfigNote> notes_;              // messages that wait for TakeNotes, until the log is open
+  std::set<std::string_view> was_set_;         // primary names of the directives that were set
   std::vector<std::unique_ptr<const Registration>> hooks_;  // all hooks, in the order in which AddHook added them
 };
 

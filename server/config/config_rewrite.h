@@ -1,7 +1,7 @@
 // CONFIG REWRITE: updates the text of the configuration file to the current settings. Keeps comments, the order of
 // lines, and lines that are not settings. The new lines of a directive replace its old lines, and surplus old lines are
-// removed. If a directive has no old line and its value is not the default, a line is added after a marker. Unreadable
-// lines become comments.
+// removed. If a directive has no old line and its value is not the default, a line is added after a marker. Lines
+// that cannot be read, or begin with an unknown word, become comments.
 #pragma once
 
 #include <optional>

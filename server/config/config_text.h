@@ -38,7 +38,7 @@ struct ConfigNote {  // a message about the configuration, for the log when it i
   std::string text;  // the message
 };
 
-struct ConfigLines {                        // configuration lines that other components read, in order
+struct ConfigLines {                        // lines that are no directives, in order; other components read them
   std::vector<ConfigLine> rename_command;   // lines "rename-command OLD NEW"; an empty NEW removes the command
   std::vector<ConfigLine> user;             // lines "user NAME RULE…"
   std::vector<ConfigLine> loadmodule;       // lines "loadmodule PATH ARGUMENT…"
@@ -63,7 +63,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});  // `path` may be a glob
   Result<Done, StartupError> ReadText(std::string_view text);  // reads lines of configuration
 
-  ConfigLines& lines() { return lines_; }                           // lines that other components read: user …
+  ConfigLines& lines() { return lines_; }                           // lines that are no directives: `user` …
   std::vector<ConfigNote>& notes() { return notes_; }               // messages to log when the log is open
   const std::set<std::string_view>& mentioned_directives() const {  // primary names of all directives with a line
     return mentioned_;
@@ -84,7 +84,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
 
   Settings& settings_;                            // where the values are stored
   ServerMode mode_;                               // a normal server or a Sentinel
-  ConfigLines lines_;                             // lines that other components read: user …
+  ConfigLines lines_;                             // lines that are no directives: `user`, `rename-command` …
   std::vector<ConfigNote> notes_;                 // messages to log when the log is open
   std::set<std::string_view> mentioned_;          // primary names of all directives with a line
   ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after an `include`: `save` lines then replace

@@ -41,11 +41,10 @@ inline constexpr uint32_t kProtected = 1U << 1;  // CONFIG SET needs enable-prot
 inline constexpr uint32_t kSensitive = 1U << 2;  // SLOWLOG and MONITOR do not show the value that CONFIG SET sets
 inline constexpr uint32_t kHidden = 1U << 3;     // patterns of CONFIG GET skip it, unless an emulated version has it
 inline constexpr uint32_t kDebug = 1U << 4;      // crash reports show the value
-inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; a single quoted word is split again
+inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; a lone word is split again
 inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET is refused while a dataset is loading
-inline constexpr uint32_t kVolatile =
-    1U << 7;  // setting the same value again counts as a change, since files may be new
-inline constexpr uint32_t kUnlisted = 1U << 8;  // patterns of CONFIG GET always skip the directive
+inline constexpr uint32_t kVolatile = 1U << 7;       // setting the same value again counts as a change
+inline constexpr uint32_t kUnlisted = 1U << 8;       // patterns of CONFIG GET always skip the directive
 }  // namespace directive_flags
 
 enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };  // how a number is written

@@ -59,7 +59,7 @@ constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bit
 }
 
 template <auto kMember>
-constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // for Text and OptionalText
+constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // what Text and OptionalText make
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
@@ -83,7 +83,7 @@ constexpr ChoiceShape Choice(std::span<const ChoiceName> names,  // a directive 
 }
 
 template <typename Enum>
-constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {  // one permitted value
+constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since = {}) {  // makes a ChoiceName
   return {name, static_cast<int>(value), since};
 }
 

@@ -55,7 +55,8 @@ Objection AssignPreloadFile(Settings& settings, ConfigWords words, ConfigOrigin 
 
 std::string PreloadFileText(const Settings& settings) { return settings.preload_file; }
 
-// Does not write a value of the command line to the file, because each later start would load the old data again.
+// CONFIG REWRITE adds no line for a value that was set only on the command line, because each later start would load
+// the old data again.
 FileLines PreloadFileLines(std::string_view name, const Settings& settings) {
   return {{std::string(name) + " " + Quoted(settings.preload_file), LinePresence::kIfMentioned}};
 }

@@ -151,7 +151,7 @@ constexpr Directive kProcessDirectives[] = {
     // every directive that CONFIG GET * shows, and expect only Redis' directives to be immutable.
     {"exit-on-idle", kEffective, kExitOnIdle, kImmutable | kHidden},
     {"exit-with-parent", kEffective, YesNo<&Settings::exit_with_parent>(), kImmutable | kHidden},
-    // The next directive has an effect only if a Valkey version is emulated.
+    // `extended-redis-compatibility` has an effect only if a Valkey version is emulated.
     Since("valkey:8.0.0",
           {"extended-redis-compatibility", kEffective, YesNo<&Settings::extended_redis_compatibility>(), kHidden}),
     Since("7.4.0,valkey:8.0.0",

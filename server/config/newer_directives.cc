@@ -13,9 +13,9 @@ constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
 // Directives of Redis and Valkey that this server does not have, whatever `emulate` says, sorted by name, each with its
-// harmless values. A line with a harmless value is ignored; with any other value, the server does not start. A value is
-// harmless if it is the default, or if it tunes a component that does not exist here or works differently. For
-// directives about client addresses, client authentication and certificate reloading, only the default is harmless.
+// harmless value. A line with a harmless value is ignored; with any other value, the server does not start. kAnyValue:
+// every value is harmless, because the directive tunes a component that does not exist here or works differently. For
+// the other directives, only the default is harmless.
 constexpr std::array kNewerDirectives = {
     // The next directive limits how much of a damaged end of the append-only file Redis removes at startup. This server
     // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server

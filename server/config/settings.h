@@ -161,6 +161,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   std::array<int, 3> oom_score_adj_values = {0, 200, 800};      // scores of a primary, a replica and a background child
   std::string pidfile;                                          // path of the file with the process ID; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
+  // If a command of the primary fails on a read-only replica: kIgnore continues, the other values abort the replica.
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // kIgnore: do not abort
   int ready_fd = 0;              // file descriptor that gets the ports when the server is ready; 0: none
   std::string requirepass;       // password of the user `default`; empty: none
@@ -310,7 +311,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int cluster_slot_migration_write_pause_timeout = 10000;      // without effect
   int cluster_slot_migration_log_max_len = 1000;       // maximum number of entries in the log of slot migrations
   bool cluster_slot_stats_enabled = false;             // requests and traffic of each slot are counted
-  int64_t slot_migration_max_failover_repl_bytes = 0;  // maximum unsent bytes when writes are paused; -1: any
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // most unsent bytes at which a migration pauses writes; -1: any
 
   int cluster_announce_client_port = 0;             // port that clients of this node use; without effect
   int cluster_announce_client_tls_port = 0;         // TLS port that clients of this node use; without effect
@@ -333,7 +334,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int tls_port = 0;                        // port for TLS; 0: no TLS
   bool tls_prefer_server_ciphers = false;  // this server's order of ciphers counts, not the client's
   std::string tls_protocols;               // for example "TLSv1.2 TLSv1.3"; empty: the default
-  bool tls_replication = false;            // links to primaries, of Sentinels and of slot migrations use TLS
+  bool tls_replication = false;            // links to primaries, and of Sentinels and slot migrations, use TLS
   int tls_session_cache_size = 20 * 1024;  // maximum number of TLS sessions that can be resumed
   int tls_session_cache_timeout = 300;     // seconds during which a TLS session can be resumed
   bool tls_session_caching = true;         // clients may resume TLS sessions

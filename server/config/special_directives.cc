@@ -87,8 +87,8 @@ std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // A single address is quoted a second time, because the reader of the line splits a single quoted word into words
-  // again.
+  // If there is only one address, it is quoted a second time, because ConfigReader splits the only word of a line into
+  // words again.
   const std::string words = JoinQuoted(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }
@@ -295,8 +295,8 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
 
 // As in Redis, if all classes of events that the letter 'A' stands for are on, 'A' replaces their letters. The letters
 // 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes. If a version with arrays is
-// emulated, the class of array events ('a') must also be on for this. It need not be on for other versions, and without
-// emulation, because most clients list all classes without it.
+// emulated, 'A' also needs the class of array events ('a'). Otherwise 'A' is returned with or without that class,
+// because most clients list all classes except this one.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   const Dialect& dialect = DialectOf(settings.emulate);

@@ -21,8 +21,8 @@ namespace respite {
 
 namespace {
 
-// A collection with more elements than this, or a value with more bytes of memory, is compared only by its size, so
-// that tests stay fast.
+// A collection with more than kMaxElements elements, or a value with more than kMaxBytes bytes of memory, is compared
+// only by its size, so that tests stay fast.
 constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 

@@ -66,7 +66,7 @@ struct KeyspaceStats {                     // counters of look-ups, expiry and e
   uint64_t expired_keys_active = 0;        // those of expired_keys that active expiry has found
   uint64_t expired_fields_active = 0;      // those of expired_fields that active expiry has found
   double expired_stale_share = 0;          // moving average (0 to 1) of the share of sampled keys that were expired
-  uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that used up their time
+  uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that ended before all databases were clean
   uint64_t expire_cycle_us = 0;            // how long active expiry has run in total, in microseconds
   uint64_t dirty = 0;                      // changes since the last save (rdb_changes_since_last_save)
   uint64_t evicted_keys = 0;               // keys removed because of maxmemory, expired ones not counted
@@ -78,7 +78,7 @@ class Disposal {  // interface: frees values that were removed from the keyspace
  public:
   virtual ~Disposal() = default;
   virtual void FreeExpired(EntryPtr entry) = 0;                     // frees an expired key with its value
-  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted or migrated key with its value
+  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees a key that is evicted, or of a foreign slot
   virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a large string that was replaced
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };

@@ -64,7 +64,9 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. An
   // expired key counts as absent; the Unit removes the key when it closes, but only under ExpiryRule::kPurge.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
+  // Returns false if the key, or every field of a hash, has expired: the key then counts as absent. Whatever the
+  // result, what has expired of this key is purged when the Unit closes, but only under ExpiryRule::kPurge.
+  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -89,7 +91,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
 
   // Returns the collection (Hash, List, Set, SortedSet, Stream, Array or VectorSet) of a key. If the key is absent,
-  // Exists() of the collection returns false. Throws WRONGTYPE if the value has another type. Counts a hit or a miss.
+  // Exists() of the collection returns false. Throws WRONGTYPE if the value has another type. Counts a hit or a miss,
+  // and marks the key as used, except under CLIENT NO-TOUCH.
   template <class Type>
   const Type Read(Bytes key) {
     return Type(ContextOf(ValueSlot(CheckType(Read(key), Type::kType))));
@@ -188,8 +191,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     }
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
-  bool HasLivingFields(const Entry& entry);         // also notes the hash for purging; false: the hash counts as absent
-  CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … also need: limits and time
+  bool HasLivingFields(const Entry& entry);         // false: the hash counts as absent; notes the hash for purging
+  CollectionContext ContextOf(ValueSlot slot) const {  // `slot`, with the limits and the time that Hash, List … need
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 

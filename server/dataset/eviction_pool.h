@@ -62,10 +62,10 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   }
   // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the key with the greatest score is evicted first
-  int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
-  size_t EvictableKeyCount() const;                     // number of keys that the policy applies to, in all databases
-  std::optional<Choice> ChooseRandom(size_t keys);      // a random key of the `keys` keys; nullopt: found none to evict
-  void Refill(size_t keys, int64_t now_ms);             // samples some of the `keys` keys; keeps the best as candidates
+  int PickRandomDatabase(size_t keys);              // a random database, weighted by evictable keys; `keys`: their sum
+  size_t EvictableKeyCount() const;                 // number of keys that the policy applies to, in all databases
+  std::optional<Choice> ChooseRandom(size_t keys);  // picks any evictable key; nullopt: found none
+  void Refill(size_t keys, int64_t now_ms);         // samples keys, keeps the best; `keys`: EvictableKeyCount()
   void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
   void Keep(const Candidate& candidate);  // adds a candidate; if all places are taken, drops the worst one
   bool Has(const Entry* entry) const;     // true: the entry is a candidate

@@ -33,10 +33,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   };
   // Returns the key or field that expires first, or that has expired but was not removed yet. If several have the same
   // deadline, returns the one with the lowest database number and then the lowest key name. Returns nullopt if nothing
-  // has a deadline, or if this server may not remove keys now. Cost: O(n) for n deadlines.
+  // has a deadline, or if this server may not remove keys now. Ignores keys of slots that are being imported. Cost:
+  // O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // the next key or field; nullopt: none, or none may be removed
 
-  int64_t NextDueMs() const override;         // time of the monotonic clock in ms at the next deadline; kNever: none
+  int64_t NextDueMs() const override;         // next deadline, on the monotonic clock; kNever: none, or no removals now
   void RunDue(int64_t now_ms) override;       // removes all keys and fields that have the next deadline
   std::string NextDueText() const override {  // describes the next deadline, for users of TEST CLOCK
     return "key " + std::string(KeyOf(EarliestDeadline())) + " expires";

@@ -28,7 +28,7 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a slow script is running, or data is being loaded
-    kNo,     // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or at the end
+    kNo,     // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or after the stop
   };
   virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;
@@ -72,7 +72,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   };
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
-    uint64_t sample_size = 0;                // number of keys in one sample
+    uint64_t sample_size = 0;                // wanted number of keys, or of hashes, in one sample
     uint64_t accepted_expired_permille = 0;  // a sample with at most this share expired is clean
     int64_t budget_us = 0;                   // time left for this round, in µs
     uint64_t seen = 0;

@@ -50,22 +50,22 @@ struct History {                           // replication history of the data: i
     data = Data::kWhole;
     shared_until = kMaxOffset;
   }
-  static int64_t PlainOffset(int64_t offset_in_elections) {  // the offset without the mark that nothing is shared
+  static int64_t PlainOffset(int64_t offset_in_elections) {  // undoes the `- kMaxOffset` of OffsetInElections
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
 
-  bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so a failover may promote this server
+  bool IsWhole() const { return data == Data::kWhole; }  // needed for every failover to this server, except TAKEOVER
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  // Returns whether the history `requested_id` before the byte `from` belongs to this one. A partial resynchronisation
-  // also needs the bytes from there on in the backlog.
+  // Returns whether the history `requested_id` before the byte `from` belongs to this one. Compares `from` only with
+  // former_end, not with `offset`. A partial resynchronisation also needs the bytes from there on in the backlog.
   bool SharesHistoryBefore(const std::string& requested_id,  // whether the history before `from` belongs to this one
                            int64_t from) const {
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
-  void ShiftReplicationId(std::string new_id) {  // begins this history; the old one, up to now, becomes the former
+  void ShiftReplicationId(std::string new_id) {  // begins a history `new_id`; the old one, up to now, is the former
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);

@@ -175,7 +175,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
 
 // Passes one command to `take`, after a SELECT if its database is not the selected one.
 template <class Take>
-void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  // for WrapInSelectAndMulti
+void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  // SELECT if needed, then the command
   if (entry.db != selected_db) {
     selected_db = entry.db;
     std::string select;

@@ -2,7 +2,7 @@
 //
 //   LRU   seconds of the wall clock, modulo 2^24 (194 days)
 //   LRM   like LRU, but only modifications of the key count, not reads
-//   LFU   16 bits: minutes of the last decay, modulo 2^16 | 8 bits: logarithmic counter
+//   LFU   16 bits: minutes of the wall clock at the last use, modulo 2^16 | 8 bits: logarithmic counter
 //
 // As in Redis, maxmemory-policy decides which of the formats is used. After a change of this policy, old bits are
 // misinterpreted until the key is used again.

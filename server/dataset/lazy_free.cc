@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-// The background thread gets a value only if it has at least this number of bytes, or this number of elements. A
-// smaller value is freed immediately, because passing it to the thread would take longer.
+// The background thread gets a value only if the value has at least kFreeLaterFrom bytes or kFreeLaterFromElements
+// elements. A smaller value is freed immediately, because passing it to the thread would take longer.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
 // A value with at least this number of elements always goes to the background thread, because freeing it takes

@@ -133,8 +133,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   uint64_t ChangeCount() const { return changes_; }  // number of changes reported and counted so far
 
-  void Purge(int db, Entry* entry);     // removes an expired key now
-  void PurgeLater(int db, Bytes key) {  // notes a key (or hash): Close purges what has expired
+  void Purge(int db, Entry* entry);     // removes an expired key now, and propagates the removal
+  void PurgeLater(int db, Bytes key) {  // under kPurge, Close removes this key or its fields, if expired
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
@@ -163,9 +163,9 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
 
  private:
-  void MarkModified(int db, Bytes key);    // sets the LRM bits of the key, if it exists
+  void MarkModified(int db, Bytes key);    // sets the LRM bits of the key to now, if it exists
   void PassToJournals(Grouping grouping);  // purges and passes commands: the work of Close
-  void PurgeLast();                        // removes the last item of keys_to_purge_; purges that key
+  void PurgeLast();                        // removes the last item of keys_to_purge_; under kPurge, purges that key
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes and returns a key that has expired, is evicted, or whose slot is flushed or migrated. Notifies listeners,
   // and propagates the removal as the command `verb` (DEL or UNLINK).
@@ -183,7 +183,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   uint64_t changes_ = 0;                        // number of changes that this execution has counted
   uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
   std::vector<std::pair<int, std::string>>
-      keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes
+      keys_to_purge_;  // expired keys, or hashes with expired fields, that reads found: database and key
 };
 
 }  // namespace respite

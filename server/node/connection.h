@@ -29,14 +29,14 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool IsWaitingToWrite() const override { return wanted_.writable; }  // true: output waits for space in the socket
   bool IsHandshakeLate() const override;                               // true: the TLS handshake has taken over 30 s
 
-  // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
-  // handles the requests that arrived after the current one. Requires: no command of this client runs, and the client's
-  // input is resumed in the next turn.
   struct MovingClient {                      // what a client takes along that moves to another server
     std::string reply;                       // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
     bool is_admitted;  // true: the client needs no login on the new server; false: it may need one
   };
+  // Makes the connection a client of another server on the same loop, with a new session. The other server also handles
+  // the requests that arrived after the current one. Requires: no command of this client runs, and the client's input
+  // is resumed in the next turn.
   void MoveTo(NodeHost& other, MovingClient arrival);      // from now on `other` serves the client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old; sends `reply`
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.

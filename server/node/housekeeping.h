@@ -37,7 +37,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   bool WriteAof();     // writes this turn's changes to the AOF; false: failed, stops the server, so send no replies
   void Send();         // sends all replies, and as many Pub/Sub messages as fit into a turn
   void RequestWake();  // asks the Host to call Wake when the next timeout is due
-  void ContinueInNextTurn();  // starts another turn if some work has not finished
+  void ContinueInNextTurn();  // frees dropped watched keys; starts another turn if work is left
   void ResumePaused();        // runs the requests that waited for the end of a pause (CLIENT PAUSE, FAILOVER …)
   void ResumeUnblocked();     // runs the requests of clients that no longer wait: blocked commands, MIGRATE …
   void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now, or that has timed out

@@ -51,7 +51,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   void RemoveUnixFile();       // removes the Unix socket's file, unless another server replaced it
   void ReservePort(int port);  // keeps other programs from using the port until ListenAgain
   void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptWaitingClients when a client connects
-  void AcceptWaitingClients(const std::shared_ptr<Socket>& socket);  // at most the limit per turn
+  void AcceptWaitingClients(const std::shared_ptr<Socket>& socket);  // at most max-new-(tls-)connections-per-cycle
   void AcceptLater(const std::shared_ptr<Socket>& socket);   // pauses accepting for 100 ms after an error of accept(2)
   void AdmitSocket(Descriptor accepted, Protocol protocol);  // makes the socket a client's connection, or refuses it
 
@@ -63,7 +63,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   Sockets tls_;                           // sockets on `tls-port`, one for each address
   std::shared_ptr<Socket> unix_;          // the Unix socket; null: none
   bool has_stopped_listening_ = false;    // true: after StopListening, until ListenAgain or Close
-  std::vector<Descriptor> reservations_;  // sockets that keep the ports from other programs meanwhile
+  std::vector<Descriptor> reservations_;  // keep the ports from other programs while has_stopped_listening_
 };
 
 }  // namespace respite

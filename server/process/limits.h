@@ -14,7 +14,7 @@
 namespace respite {
 
 struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many clients the limit permits
-  uint32_t maxclients;            // the number of clients that each server can have; 0 if too few to run
+  uint32_t maxclients;            // how many clients each server can have, at most as requested; 0 if too few to run
   std::vector<ConfigNote> notes;  // messages for the log
 };
 

@@ -46,7 +46,9 @@ class NodeServer {  // one Redis server of this process
     // still open.
     virtual void HandleServerStopped(NodeServer& node) = 0;  // the server has stopped; its listeners are still open
     virtual void OnShutdownCancelled() = 0;  // a shutdown was cancelled by SHUTDOWN ABORT or a failed save
-    virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown begins (empty), or waits for `status`
+    // Called when a shutdown begins (`status` is empty), and later with texts that say what it does or why it has
+    // failed.
+    virtual void OnShutdownStatus(const std::string& status) = 0;  // reports a shutdown's status to the supervisor
     virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
     virtual void HandleTitleChange(const NodeServer& node) = 0;    // the ports or proc-title-template have changed
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take

@@ -474,8 +474,7 @@ void ServerProcess::ShutDownServer(HostedServer& hosted) {
   RunOnThreadOf(hosted, [&node = *hosted.node, signal = shutdown_signal_] { node.HandleSignal(signal); });
 }
 
-// Shuts down replicas after their primaries have stopped, because a stopping primary first sends everything to its
-// replicas.
+// Shuts down replicas after the primaries have stopped, because a primary first sends everything to its replicas.
 void ServerProcess::ShutDownReplicasAfterPrimaries() {
   const auto is_awaited = [](const HostedServer& hosted) { return hosted.is_shutdown_requested && hosted.Lives(); };
   if (shutdown_signal_ == 0 || std::ranges::any_of(hosted_servers_, is_awaited)) return;
@@ -499,7 +498,8 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// Ends the loops after the last server has stopped. Discards a server of the main loop, if it is not the last, later.
+// Does nothing for a server that was killed (TEST). If the server was the last one, ends the main loop. Also ends the
+// server's own loop, if it has one; a server on the main loop is discarded in a later turn, unless it was the last.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;

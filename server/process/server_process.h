@@ -56,7 +56,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd, if the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
-  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj; or an error
+  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj; returns the error
   void HandleIdleServer() override;  // shuts the process down, if all servers are idle
 
   // The functions of NodeRestarts::Owner.

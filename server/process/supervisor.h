@@ -12,8 +12,9 @@ namespace respite {
 
 class Supervisor {  // reports the state of the server to systemd or upstart
  public:
-  // Finds out which supervisor runs this process, if any. Under upstart (UPSTART_JOB is set), the constructor stops the
-  // process with SIGSTOP, and returns when upstart continues the process.
+  // Begins to report to the supervisor `wanted` (value of the directive `supervised`); kAutoDetect: finds out from
+  // environment variables whether it is upstart or systemd. Under upstart (UPSTART_JOB is set), the constructor stops
+  // the process with SIGSTOP, and returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
   // Returns whether systemd or upstart manages this process. If so, the server stays in the foreground even with
@@ -22,8 +23,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
 
   void ReportReady() const;  // reports to systemd that the server is ready to serve
   // Reports to systemd that the server is stopping. If `status` is not empty, instead reports this text, which says
-  // what the stopping server waits for.
-  void ReportStopping(const std::string& status) const;  // reports that the server stops, or what the stop waits for
+  // what the shutdown is doing, or why it has failed.
+  void ReportStopping(const std::string& status) const;  // reports that the server stops, or `status` of the shutdown
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed

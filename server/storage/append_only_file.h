@@ -36,7 +36,7 @@ class AofListener {  // interface: learns of rewrites, and of the end of the app
   virtual ~AofListener() = default;
   virtual bool MustPostponeRewrite() const = 0;  // true: no rewrite may begin now; scheduled ones wait
   // Called after each rewrite. `has_new_base`: the manifest now names the file of this rewrite as the base.
-  virtual void HandleRewriteEnd(bool has_new_base) = 0;  // a rewrite has ended; false: it has failed
+  virtual void HandleRewriteEnd(bool has_new_base) = 0;  // a rewrite has ended; false: it failed or was killed
   // Called before the append-only file is turned off, while its last incremental file is still open.
   virtual void HandleTurnOff() = 0;  // the append-only file will be turned off now
 };
@@ -119,14 +119,14 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   const AofWriter& writer() const { return writer_; }         // appends commands to the last file
   bool MustTurnBackOn() const { return must_turn_back_on_; }  // true: off, because TurnBackOn has failed
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
-  uint64_t BaseBytes() const { return base_bytes_; }  // aof_base_size: after the last rewrite, or of the loaded base
+  uint64_t BaseBytes() const { return base_bytes_; }  // bytes of all files after a rewrite, or of the loaded base
   bool IsRewriting() const;                           // true: a child is rewriting the files now
   bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // true: Cron will start a rewrite
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration of the last one, even if failed; -1: none
   int64_t CurrentRewriteSeconds() const;                          // how long the current rewrite has run; -1: none runs
   bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // true also before the first
   uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
-  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // how many rewrites in a row have failed
+  uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // failed rewrites since a success or reset
   uint64_t LastCowBytes() const { return last_cow_bytes_; }               // bytes that the last rewrite copied on write
   uint64_t FailedCommandCount() const { return failed_command_count_; }   // commands that failed at the last loading
   void SetFailedCommandCount(uint64_t count) {  // called after loading, with the number of commands that failed

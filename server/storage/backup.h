@@ -91,7 +91,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
  private:
   enum class Way : uint8_t { kFromAof, kByItself };  // kFromAof: links files of the AOF; kByItself: forks a child
 
-  bool MustWait() const;                     // true: no child can be forked now
+  bool MustWait() const;                     // true: no child may write the base now: another child runs, loading …
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed
   FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
   FailureReason BeginByItself();             // starts the recorder and the child
@@ -109,7 +109,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   BackupRecorder recorder_;             // writes the incremental, if the append-only file does not
   State state_ = State::kIdle;          // how far the backup is
   Way way_ = Way::kByItself;            // how the files are made, from kSnapshotting on
-  bool is_linking_impossible_ = false;  // true: files of the append-only file could not be linked
+  bool is_linking_impossible_ = false;  // true: links to files of the AOF are impossible, so no backup tries them again
   AofManifest manifest_;                // the manifest of this backup
   std::string error_;                   // why the backup has failed; empty: it has not
   int64_t started_s_ = 0;               // Unix time of the start; 0: no backup has begun

@@ -99,11 +99,12 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
-// Makes a shutdown by a signal wait for the first base of the append-only file, if `CONFIG SET appendonly yes` was
-// given but the base is not complete. Starts the rewrite that writes the base, and kills a snapshot child for this.
-// Returns whether the shutdown must wait. The reason: without a base the append-only file has no data. A SHUTDOWN
-// command without FORCE is refused in this state, and the client can repeat it; but a service manager sends SIGTERM
-// only once. If the rewrite fails, returns false, and Begin then refuses the shutdown, as after a failed save.
+// Called in a shutdown by a signal. If `CONFIG SET appendonly yes` was given, but the first base of the append-only
+// file is not complete, starts the rewrite that writes the base, and returns true: the shutdown must wait, because
+// without a base the append-only file has no data. Kills a child that saves, so that the rewrite can start. Returns
+// false if no base is awaited, or with FORCE. If the rewrite fails, also returns false, and Begin then refuses the
+// shutdown. (A SHUTDOWN command without FORCE is refused immediately in this state, because its client can repeat it;
+// but a service manager sends SIGTERM only once.)
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;

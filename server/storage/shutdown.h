@@ -1,6 +1,6 @@
-// Shutdown: SHUTDOWN, SIGTERM and SIGINT. First the server waits up to shutdown-timeout seconds for slow replicas. Then
-// the server kills a child process that saves or rewrites, saves the data if required, and stops. If saving fails, the
-// server keeps running, unless FORCE was given.
+// Shutdown: SHUTDOWN, SIGTERM and SIGINT. Without NOW, the server first waits up to shutdown-timeout seconds for slow
+// replicas. Then the server kills a child process that saves or rewrites, saves the data if required, and stops. If
+// saving fails, the server keeps running, unless FORCE was given.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     if (is_save_due_) SaveFlushed();
   }
 
-  bool MustRefuseWrites() const;  // true: a save has failed, so writes get MISCONF (stop-writes-on-bgsave-error)
+  bool MustRefuseWrites() const;  // true: the last BGSAVE failed, so writes get MISCONF (stop-writes-on-bgsave-error)
 
   // Locks the dump if there are save points, and removes temporary files of processes that no longer exist. Called at
   // startup, before loading. Returns an error text if the server must not start, because another server has locked the

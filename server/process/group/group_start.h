@@ -32,7 +32,7 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // nodes listen, and have ports for the bus.
   std::optional<std::string> FormCluster();  // gives each node the initial cluster; nullopt: done; otherwise the error
   // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
-  std::optional<std::string> FormSentinelGroup();  // makes replicas follow, configures Sentinels; or an error
+  std::optional<std::string> FormSentinelGroup();  // makes replicas follow, configures Sentinels; returns the error
 
  private:
   // Makes a new replication ID for each primary, and gives it to the primary and its replicas, except those that have

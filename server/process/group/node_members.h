@@ -25,6 +25,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   std::optional<std::string> BeginTask(
       const TaskClient& asker,     // starts a task for a client
       const Task& task) override;  // returns why the task cannot start; nullopt: started
+  // Returns the outcome of this client's task, but only once. Returns an outcome with an error if there is no task.
   std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the outcome, once; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node

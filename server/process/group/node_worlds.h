@@ -47,8 +47,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool MayMove(const Session& session) const override;       // whether this client can move to another of these servers
   bool Enter(const Session& session, Entry entry) override;  // moves the client in the next turn; false: impossible
 
-  // Crashes and restarts the isolated server (world) of `caller`, as Restarts::Crash says. Returns false for a client
-  // of the main server, which cannot crash.
+  // Crashes and restarts the isolated server (world) of `caller`, as Restarts::Crash says. Returns false if the client
+  // cannot move (Connection::FindMovable). Clients of the main server call NodeRestarts::Crash instead.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's world; false: impossible
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
@@ -73,7 +73,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, unless this object is gone then
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, but a no-op once this is gone
   // Returns a copy of base_ with the version and the port of `options`, but without files, Unix socket and TLS port.
   std::unique_ptr<Config> ConfigOfWorld(const WorldOptions& options,  // the configuration of an isolated server
                                         Folder& folder) const;
