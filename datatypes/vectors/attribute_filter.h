@@ -79,7 +79,6 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
     return Bytes(expression_).substr(step.begin, step.size);
   }
   Value ConstantOf(const Step& step) const;                            // the value of a number, text, null or list
-  bool Apply(Op op, std::vector<Value>& stack) const;                  // false: the stack has too few values
   static Value ResultOf(Op op, const Value& left, const Value& right,  // computes an operator with two operands
                         const AttributeFilter& filter);
   bool Contains(const Value& container, const Value& value) const;  // computes `in`

@@ -87,7 +87,7 @@ KeyHistory::LockAttempt KeyHistory::DetectAcquiredLock(const FinishedCall& call,
                       .acquired_us = at.wall_us};
   };
   if (SetsIfAbsent(command, words)) {
-    if (call.ending == FinishedCall::Ending::kFailed) return LockAttempt::kNone;
+    if (call.ending == FinishedCall::Ending::kFailed || words[1].size() > kKeyMost) return LockAttempt::kNone;
     if (!HasCreated(db, words)) return LockAttempt::kMissed;
     RecordAcquiredLock(lock());
     return LockAttempt::kTook;

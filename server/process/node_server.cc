@@ -323,6 +323,7 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
     const IoError error = services().storage.aof.SimulateCrash(policy);
     if (error != kNoError) log().Warning("Failed to cut the append-only file: " + IoErrorText(error));
   }
+  services().storage.snapshots.ReleaseLock();
   services().clients.registry.ForEach([&](Session& session) {
     if (&session != spared) services().clients.registry.Close(session);
   });

@@ -79,6 +79,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // dump. With Redis' default save points the server starts nevertheless, but does not save (see
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
+  void ReleaseLock() { lock_.reset(); }  // releases the lock of the RDB file: this server will not save any more
   // Returns whether this server does not save by itself, because the dump belongs to another server. This is so if this
   // server has Redis' default save points, has never locked or written this dump, and has found it locked. It then
   // saves only on request, for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But

@@ -107,6 +107,13 @@ anna held lock: expired
 bob held lock: deleted by bob
 """, self.text())
 
+    def test_a_key_of_more_than_a_kilobyte_is_no_lock(self):
+        anna = self.client("anna")
+        self.lab("JOURNAL START")
+        for _ in range(2):
+            anna.value("SET", "k" * 1025, "v", "NX")
+        self.assertNotIn("key exists", self.text())
+
     def test_a_client_that_waits(self):
         anna, bob = self.client("anna"), self.client("bob")
         self.lab("JOURNAL START")

@@ -72,6 +72,18 @@ class RestartsTest(LaunchTest):
                 left = {b"old", b"late", b"last"} - set(lost.split())
                 self.assertEqual(left, set(self.admin.value("KEYS", "*")))
 
+    def test_the_dump_is_loaded_and_saved_again(self):
+        for save in ("60 1", "3600 1 300 100 60 10000"):
+            with self.subTest(save=save):
+                self.serve("--save", save)
+                for value in (b"1", b"2"):
+                    self.admin.value("SET", "k", value)
+                    self.assertEqual(b"+OK", self.admin.value("SAVE"))
+                    self.admin.value("SET", "k", "lost")
+                    self.crash()
+                    self.assertEqual(value, self.admin.value("GET", "k"))
+                self.server.stop()
+
     def test_the_lines_that_the_page_prints(self):
         self.serve("--appendonly", "yes")
         lines = lines_of_page("A server that is killed")
