@@ -1,5 +1,6 @@
 #include "scripting/engine.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <ctime>
@@ -151,7 +152,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   globals_ = ProtectGlobals(lua_);
   ObserveCoroutines(lua_, this);
   lua_gc(lua_, LUA_GCCOLLECT);
-  collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
+  NoteCollected();
 }
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
@@ -206,7 +207,7 @@ bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
 
 const char* ScriptEngine::PollStopReason() {
   if (phase_ == Phase::kRun) return host_.PollStopRequest() ? kKilled : nullptr;
-  return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
+  return host_.CpuMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
 template <typename Work>
@@ -233,7 +234,8 @@ class ScriptEngine::WatchedPhase {
     assert(engine.phase_ == Phase::kIdle);
     engine.phase_ = phase;
     engine.stop_reason_ = nullptr;
-    engine.memory_limit_ = engine.memory_factor_ * engine.host_.MemoryLimit();
+    engine.memory_limit_ =
+        phase == Phase::kLoad ? engine.load_memory_limit_ : engine.reserved_bytes_ + engine.host_.MemoryLimit();
     engine.watch_.Begin(engine.lua_);
   }
   ~WatchedPhase() {
@@ -250,7 +252,7 @@ class ScriptEngine::WatchedPhase {
 
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk, CompileLimit limit) {
   const WatchedPhase watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
-  StartCollectorIfNeeded();  // scripts that were evicted may have left a lot of garbage
+  CollectBeforeScript();  // scripts that were evicted may have left a lot of garbage
   Function function = LUA_NOREF;
   auto compile = [&] {
     if (LoadSource(lua_, source, chunk) != LUA_OK) lua_error(lua_);
@@ -328,7 +330,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
   const WatchedPhase watched(*this, Phase::kRun);
-  StartCollectorIfNeeded();  // the scripts of one EXEC leave garbage, and no collection runs between them
+  CollectBeforeScript();  // the scripts of one EXEC leave garbage, and CollectGarbage is not called between them
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   lua51::PushEnvironment(lua_, -1);
   lua_remove(lua_, -2);
@@ -356,7 +358,7 @@ void ScriptEngine::RestoreEnvironment(Function function) {
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
   // Checks the deadline before the library runs, because Lua never calls the hook in a short library. A series of short
   // libraries could otherwise exceed the deadline.
-  if (host_.MonotonicMs() > load_until_ms_) return ScriptFailure{kLoadTimeoutError};
+  if (host_.CpuMs() > load_until_ms_) return ScriptFailure{kLoadTimeoutError};
   const WatchedPhase watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
@@ -379,7 +381,10 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
 // failure. A failure can also occur while the reply is being written: if the reply is too large, or if the script is
 // killed. The caller then removes the part already written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
-  if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
+  if (status == LUA_ERRMEM) {
+    lua_gc(lua_, LUA_GCCOLLECT);
+    NoteCollected();
+  }
   std::optional<ScriptFailure> failure;
   auto finish = [&] {
     failure = FailureIn(lua_);
@@ -439,7 +444,17 @@ void ScriptEngine::CollectSome() {
   // was due), and runs a step only if the sum is positive. Lua does not keep the debt up to date while the collector is
   // stopped, and freed memory (such as the buffer for a long source) reduces it, so there might be no step.
   constexpr int kOneStep = 0;
-  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
+  if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) NoteCollected();
+}
+
+// Called when the collector has visited everything, so that little garbage is left. While a script runs, the collector
+// starts again only after a quarter more was allocated. If it started at a fixed number of bytes, a state with more
+// code than that would make each small script pay for a step.
+void ScriptEngine::NoteCollected() {
+  constexpr size_t kMinGarbageInScripts = size_t{32} << 20;
+  collector_start_bytes_ =
+      std::max(kMinCollectorStartBytes, used_bytes_ + std::max(kMinGarbageInScripts, used_bytes_ / 4));
+  collector_threshold_bytes_ = std::min(2 * used_bytes_ + kMinGarbageToCollect, collector_start_bytes_);
 }
 
 void ScriptEngine::StartCollector() {

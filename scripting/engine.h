@@ -1,9 +1,14 @@
 // ScriptEngine: one Lua state that runs the scripts of clients. Scripts share compiled code, the settings of cjson and
 // the sequence of math.random. Otherwise no script can change data that another script sees, or use up all memory.
 //
+// Memory: the owner reserves the memory of the code that it keeps (ReserveMemory), so that scripts which are loaded
+// take nothing away from those that run. A script or function may use script-memory-limit (ScriptHost::MemoryLimit)
+// besides; what functions have stored in the variables of their library counts, too. SetLoadMemory limits what loading
+// a library may add.
+//
 // Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes. CollectGarbage
-// collects in small steps between iterations of the event loop. A script that uses a lot of memory restarts the
-// collector (StartCollectorIfNeeded).
+// collects in small steps between iterations of the event loop. If there is much garbage, a step also runs before each
+// script, and a long script restarts the collector (StartCollectorIfNeeded).
 #pragma once
 
 #include <cstddef>
@@ -45,9 +50,9 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Selects what may end the compiler: a request to stop (ScriptHost::PollStopRequest), or the deadline of
-  // SetLoadDeadline.
-  enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
+  // Selects what may end the compiler. kHost: a request to stop (ScriptHost::PollStopRequest), as while a script runs.
+  // kLoadLimits: the limits of SetLoadDeadline and SetLoadMemory, as while a library is loaded.
+  enum class CompileLimit : uint8_t { kHost, kLoadLimits };
   // The error is the text of Lua's error, or names the limit that ended the compiler. Requires: no script runs in this
   // engine.
   Result<Function> Compile(Bytes source, const char* chunk,  // compiles Lua source text; `chunk`: its name in errors
@@ -70,12 +75,16 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   // must remove it.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation,  // FCALL: runs a function; nullopt: success
                                            Reply& reply);
-  void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now
-    load_until_ms_ = host_.MonotonicMs() + timeout_ms;
+  void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be loaded within this processor time from now
+    load_until_ms_ = host_.CpuMs() + timeout_ms;
   }
-  // 2 for libraries that a server has loaded before (FunctionLibraries::Origin::kAccepted); initially 1.
-  void SetMemoryFactor(size_t factor) { memory_factor_ = factor; }  // multiplies the host's MemoryLimit
-  // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
+  void SetLoadMemory(size_t bytes) {  // the next library may add this many bytes to the Lua state
+    load_memory_limit_ = used_bytes_ + bytes;
+  }
+  void ReserveMemory(size_t bytes) { reserved_bytes_ += bytes; }    // code of this size is kept from now on
+  void UnreserveMemory(size_t bytes) { reserved_bytes_ -= bytes; }  // kept code of this size was released
+  size_t ReservedBytes() const { return reserved_bytes_; }          // bytes of the code that is kept
+  // The code runs within the limits of SetLoadDeadline and SetLoadMemory. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
   bool IsRunning() const {  // true: runs or compiles a script, or runs a function; false: also while a library loads
     return phase_ == Phase::kRun;
@@ -84,8 +93,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void CollectGarbage() {  // between scripts: runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
-  void StartCollectorIfNeeded() {  // if Lua uses over 64 MB: lets its collector run until the script ends
-    if (used_bytes_ > kCollectorStartBytes) StartCollector();
+  void StartCollectorIfNeeded() {  // if there is much garbage: lets Lua's collector run until the script ends
+    if (used_bytes_ > collector_start_bytes_) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
   size_t UnusedBytes() const {                      // bytes that the running script may still allocate (memory limit)
@@ -102,9 +111,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
   class WatchedPhase;  // exists while code is compiled or runs, so that a request or a deadline can end it
 
-  static constexpr size_t kCollectorStartBytes = size_t{64}
-                                                 << 20;  // used bytes at which the collector starts during a script
-  static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
+  static constexpr size_t kMinCollectorStartBytes = size_t{64} << 20;  // lowest value of collector_start_bytes_
+  static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;     // bytes that make a collector step worthwhile
 
   static void* Allocate(void* engine, void* block,  // Lua's allocator (lua_Alloc), with the memory limit
                         size_t old_bytes, size_t new_bytes);
@@ -133,19 +141,25 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   ScriptFailure TakeFailure(Bytes name);             // gives the full text of the error; may raise another Lua error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes the texts as a Lua table, such as KEYS
-  void CollectSome();                                // runs one step of Lua's garbage collector
-  void StartCollector();                             // lets Lua's garbage collector run until the script ends
+  void CollectBeforeScript() {                       // if there is much garbage: runs one step of the collector
+    if (used_bytes_ > collector_start_bytes_) CollectSome();
+  }
+  void CollectSome();     // runs one step of Lua's garbage collector
+  void NoteCollected();   // after a full collection: sets when the next one begins
+  void StartCollector();  // lets Lua's garbage collector run until the script ends
 
   ScriptHost& host_;                                         // the server, as scripts use it
   CallArguments words_;                                      // the arguments of the command that redis.call is running
   size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
+  size_t collector_start_bytes_ = kMinCollectorStartBytes;   // used bytes at which the collector starts during a script
   bool is_memory_limited_ = false;     // true: memory_limit_ applies now, because Lua's memory error would be caught
   Phase phase_ = Phase::kIdle;         // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
   const char* stop_reason_ = nullptr;  // the error with which the running script was ended; null: it was not ended
-  size_t memory_limit_ = 0;            // maximum of used_bytes_: the host's MemoryLimit times memory_factor_
-  size_t memory_factor_ = 1;           // multiplies the host's MemoryLimit, from the next script or library on
-  int64_t load_until_ms_ = 0;          // when loading a library must end (real time, host_.MonotonicMs())
+  size_t memory_limit_ = 0;            // maximum of used_bytes_ in this phase
+  size_t reserved_bytes_ = 0;          // bytes of the code that is kept, which are added to the limit of scripts
+  int64_t load_until_ms_ = 0;          // when loading a library must end (host_.CpuMs())
+  size_t load_memory_limit_ = 0;       // maximum of used_bytes_ while a library is loaded
   bool collector_runs_ = false;        // true: StartCollector was called for the running script
   ScriptWatch watch_;                  // makes Lua call OnCount regularly in long scripts
   Function globals_ = 0;               // registry index of the real table of globals, behind the read-only proxy

@@ -15,8 +15,8 @@ namespace respite {
 // them from `redis`.
 void OpenFunctionApi(lua_State* lua);  // adds the globals that the code of libraries sees during FUNCTION LOAD
 
-// Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:
-// `engine` was created with OpenFunctionApi.
+// Runs the code of a library within the limits of ScriptEngine::SetLoadDeadline and SetLoadMemory. The code adds its
+// functions to `library`. Requires: `engine` was created with OpenFunctionApi.
 std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine,  // runs a library's code; nullopt: success
                                                ScriptEngine::Function code, FunctionLibrary& library);
 

@@ -19,20 +19,6 @@ size_t TextBytes(const std::string& text) {
 
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
-// While a LoadMemory exists, libraries from a file or a primary (kAccepted) may use twice the usual memory.
-class LoadMemory {
- public:
-  LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {
-    if (origin == FunctionLibraries::Origin::kAccepted) engine.SetMemoryFactor(2);
-  }
-  ~LoadMemory() { engine_.SetMemoryFactor(1); }
-  LoadMemory(const LoadMemory&) = delete;
-  LoadMemory& operator=(const LoadMemory&) = delete;
-
- private:
-  ScriptEngine& engine_;
-};
-
 }  // namespace
 
 // Hashes a name without regard to case. A buffer on the stack avoids an allocation for names of up to 64 bytes.
@@ -48,6 +34,7 @@ FunctionLibrary::FunctionLibrary(std::shared_ptr<ScriptEngine> lua_state, std::s
 
 FunctionLibrary::~FunctionLibrary() {
   for (const auto& function : functions) engine->Release(function->function);
+  engine->UnreserveMemory(lua_bytes);
 }
 
 size_t FunctionLibrary::UsedBytes() const {
@@ -71,6 +58,7 @@ const ScriptFunction* FunctionLibraries::Collection::FindFunction(Bytes name) co
 
 void FunctionLibraries::Collection::Link(std::shared_ptr<const FunctionLibrary> library) {
   used_bytes += library->UsedBytes();
+  lua_bytes += library->lua_bytes;
   for (const auto& function : library->functions) functions.emplace(function->name, function.get());
   const std::string& name = library->name;
   libraries.emplace(name, std::move(library));
@@ -78,6 +66,7 @@ void FunctionLibraries::Collection::Link(std::shared_ptr<const FunctionLibrary> 
 
 void FunctionLibraries::Collection::Unlink(const FunctionLibrary& library) {
   used_bytes -= library.UsedBytes();
+  lua_bytes -= library.lua_bytes;
   for (const auto& function : library.functions) functions.erase(function->name);
   libraries.erase(libraries.find(library.name));
 }
@@ -115,18 +104,38 @@ std::optional<std::string> FunctionLibraries::CheckTime(Origin origin) const {
 Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, Origin origin) {
   if (auto error = CheckTime(origin)) return Failure(std::move(*error));
   const TimedLoad timed(*this, TimeoutMs(origin));
-  const LoadMemory memory(engine(), origin);
-  return LoadInto(contents_.loaded, code, on_existing);
+  return LoadInto(contents_.loaded, code, on_existing, origin, 0);
 }
 
-Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing) {
+size_t FunctionLibraries::MemoryFor(Origin origin, size_t replaced_bytes) {
+  const size_t limit = host_.MemoryLimit();
+  if (origin == Origin::kAccepted) return 2 * limit;
+  const size_t reserved = engine().ReservedBytes() - replaced_bytes;
+  return limit - std::min(limit, reserved);
+}
+
+size_t FunctionLibraries::ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const {
+  if (policy == RestorePolicy::kFlush) return contents_.loaded.lua_bytes;
+  size_t bytes = 0;
+  for (const std::string& code : codes) {
+    if (policy != RestorePolicy::kReplace) break;
+    const auto header = ReadFunctionHeader(code);
+    const FunctionLibrary* const old = header ? contents_.loaded.Find(header.value().name) : nullptr;
+    if (old != nullptr) bytes += old->lua_bytes;
+  }
+  return bytes;
+}
+
+Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing,
+                                                           Origin origin, size_t replaced_bytes) {
   Result<FunctionHeader> header = ReadFunctionHeader(code);
   if (!header) return Failure(std::move(header).error());
   const FunctionLibrary* old = into.Find(header.value().name);
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
-  engine();  // makes the Lua state if there is none
+  engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));
+  const size_t bytes_before = engine().UsedBytes();
   const auto library = std::make_shared<FunctionLibrary>(contents_.engine, std::move(header.value().name), code);
   std::optional<std::string> error = Run(*library, code.substr(header.value().size));
   for (size_t i = 0; !error && i < library->functions.size(); ++i) {
@@ -134,13 +143,16 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
     if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
   }
   if (error) return Failure(std::move(*error));
+  // Lua's collector may have freed something else meanwhile, so at least the size of the text counts.
+  library->lua_bytes = std::max(code.size(), engine().UsedBytes() - std::min(bytes_before, engine().UsedBytes()));
+  engine().ReserveMemory(library->lua_bytes);
   if (old != nullptr) into.Unlink(*old);
   into.Link(library);
   return library.get();
 }
 
 std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program) {
-  const auto compiled = engine().Compile(program, kFunctionChunk, ScriptEngine::CompileLimit::kLoadDeadline);
+  const auto compiled = engine().Compile(program, kFunctionChunk, ScriptEngine::CompileLimit::kLoadLimits);
   if (!compiled) return "Error compiling function: " + compiled.error();
   const std::optional<ScriptFailure> failure = RegisterFunctions(engine(), compiled.value(), library);
   engine().Release(compiled.value());
@@ -152,9 +164,9 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
 Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, Origin origin) {
   Collection added(hash_key_);
   const TimedLoad timed(*this, TimeoutMs(origin));
-  const LoadMemory memory(engine(), origin);
+  const size_t replaced_bytes = ReplacedBytes(codes, policy);
   for (const std::string& code : codes) {
-    auto loaded = LoadInto(added, code, OnExisting::kRefuse);
+    auto loaded = LoadInto(added, code, OnExisting::kRefuse, origin, replaced_bytes);
     if (!loaded) return Failure(std::move(loaded).error());
   }
   return Join(std::move(added), policy);

@@ -49,13 +49,14 @@ struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the funct
   FunctionLibrary(std::shared_ptr<ScriptEngine> lua_state, std::string library_name, Bytes text);
   FunctionLibrary(const FunctionLibrary&) = delete;
   FunctionLibrary& operator=(const FunctionLibrary&) = delete;
-  ~FunctionLibrary();  // frees the compiled code of the functions in the Lua state
+  ~FunctionLibrary();  // frees the compiled code of the functions in the Lua state, and their reserved memory
 
   const std::shared_ptr<ScriptEngine> engine;  // the Lua state with the compiled code
   std::string name;
   std::string code;                                        // the whole text, with the header line
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // in the order in which they were registered
   size_t text_bytes = 0;                                   // size of the functions' names and descriptions together
+  size_t lua_bytes = 0;                                    // what loading added to the Lua state, which reserves it
 
   size_t UsedBytes() const;  // bytes of code, names and descriptions, without compiled code
 };
@@ -64,10 +65,10 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
  public:
   // Redis has the same limit (LOAD_TIMEOUT_MS).
   static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
-  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
-  // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
-  // process. It also gets twice the memory, because files order libraries by name: more libraries may now be loaded
-  // before it, and take memory.
+  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
+  // Loading all libraries of clients together may add script-memory-limit to the Lua state. A kAccepted library gets
+  // ten times the time, and may add twice that memory by itself: the other server has limited all libraries together,
+  // and what a function has freed there since is needed again here.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::shared_ptr<const FunctionLibrary>, std::less<>>;
@@ -77,6 +78,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     ByName libraries;                                                                           // the libraries by name
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
     size_t used_bytes = 0;  // memory of the libraries in bytes, without compiled code
+    size_t lua_bytes = 0;   // what the libraries reserve in the Lua state together, in bytes
 
     const FunctionLibrary* Find(Bytes name) const;              // null if there is no such library
     const ScriptFunction* FindFunction(Bytes name) const;       // the function of any library here; null: none
@@ -125,9 +127,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // Also used while FUNCTION RESTORE unpacks its payload, so that this time counts for a SharedLimit.
   class LoadTimer {  // while a LoadTimer exists, the time that passes counts as time of loading
    public:
-    explicit LoadTimer(FunctionLibraries& libraries)
-        : libraries_(libraries), started_ms_(libraries.host_.MonotonicMs()) {}
-    ~LoadTimer() { libraries_.total_load_time_ms_ += libraries_.host_.MonotonicMs() - started_ms_; }
+    explicit LoadTimer(FunctionLibraries& libraries) : libraries_(libraries), started_ms_(libraries.host_.CpuMs()) {}
+    ~LoadTimer() { libraries_.total_load_time_ms_ += libraries_.host_.CpuMs() - started_ms_; }
     LoadTimer(const LoadTimer&) = delete;
     LoadTimer& operator=(const LoadTimer&) = delete;
 
@@ -166,9 +167,15 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
  private:
   class TimedLoad;  // while it exists, libraries are loaded: sets the deadline of the engine, and measures the time
+  // Returns how many bytes the next library may add to the Lua state. `replaced_bytes`: what libraries that will be
+  // removed for it reserve there.
+  size_t MemoryFor(Origin origin, size_t replaced_bytes);  // bytes that the next library may add to the Lua state
+  size_t ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const;  // bytes Restore will release
   int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up
+  // Replaces a library of the same name in `into`, or refuses (kRefuse). `replaced_bytes`: what other libraries reserve
+  // in the Lua state that will be removed for the new one.
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
-                                          OnExisting on_existing);
+                                          OnExisting on_existing, Origin origin, size_t replaced_bytes);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
 

@@ -13,6 +13,11 @@ namespace {
 constexpr size_t kShaDigits = 40;
 constexpr char kScriptChunk[] = "@user_script";
 
+// Returns the bytes of a script without its compiled code.
+size_t TextBytes(const Script& script) { return sizeof(Script) + script.body.capacity() + script.sha.capacity(); }
+
+size_t HeldBytes(const Script& script) { return TextBytes(script) + script.lua_bytes; }
+
 }  // namespace
 
 const Script* ScriptCache::FindByText(Bytes body) {
@@ -48,17 +53,17 @@ Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
                                                 .sha = HexText(Sha1(body)),
                                                 .flags = header.value().flags,
                                                 .function = function.value()});
-  const size_t text_bytes = sizeof(Script) + script->body.capacity() + script->sha.capacity();
-  contents_.used_bytes += text_bytes;
+  contents_.used_bytes += TextBytes(*script);
   // Counts the memory that Lua needed for the code, but at least the size of its text, because Lua's collector may have
   // freed something else meanwhile.
   const size_t code_bytes = engine().UsedBytes() - std::min(engine_bytes, engine().UsedBytes());
-  script->held_bytes = text_bytes + std::max(code_bytes, body.size());
+  script->lua_bytes = std::max(code_bytes, body.size());
+  engine().ReserveMemory(script->lua_bytes);
   const Script* added = script.get();
   if (retention == Retention::kEvictable) {
     script->is_evictable = true;
     script->place = contents_.evictable.insert(contents_.evictable.end(), added);
-    contents_.evictable_bytes += script->held_bytes;
+    contents_.evictable_bytes += HeldBytes(*script);
   }
   contents_.by_text.emplace(added->body, added);
   contents_.by_sha.emplace(added->sha, std::move(script));
@@ -79,7 +84,7 @@ Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
 void ScriptCache::MakePermanent(Script& script) {
   if (!std::exchange(script.is_evictable, false)) return;
   contents_.evictable.erase(script.place);
-  contents_.evictable_bytes -= script.held_bytes;
+  contents_.evictable_bytes -= HeldBytes(script);
 }
 
 size_t ScriptCache::Evict(size_t max_scripts) {
@@ -104,8 +109,9 @@ void ScriptCache::KeepOnly(std::span<const std::string> texts) {
 void ScriptCache::Remove(Script& script) {
   if (contents_.last == &script) contents_.last = nullptr;
   MakePermanent(script);  // so that it is not in the list of evictable scripts
-  contents_.used_bytes -= sizeof(Script) + script.body.capacity() + script.sha.capacity();
+  contents_.used_bytes -= TextBytes(script);
   engine().Release(script.function);
+  engine().UnreserveMemory(script.lua_bytes);
   contents_.by_text.erase(script.body);
   contents_.by_sha.erase(contents_.by_sha.find(script.sha));
 }

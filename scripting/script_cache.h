@@ -27,7 +27,7 @@ struct Script {                                   // a compiled script of EVAL o
   std::string sha;                                // SHA-1 of the text: 40 hexadecimal digits in lower case
   uint32_t flags = 0;                             // a bit for each ScriptFlag
   ScriptEngine::Function function = 0;            // the compiled code, in the Lua state
-  size_t held_bytes = 0;                          // bytes of this struct, its texts and, estimated, the compiled code
+  size_t lua_bytes = 0;                           // estimated size of the compiled code, which the Lua state reserves
   bool is_evictable = false;                      // true: only EVAL has cached it
   std::list<const Script*>::iterator place = {};  // if is_evictable: the position in the list `evictable`
 };
@@ -52,7 +52,7 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
     const Script* last = nullptr;             // the script found last, because most requests repeat it
     size_t used_bytes = 0;                    // bytes of all Script structs and their texts, without compiled code
     std::list<const Script*> evictable = {};  // the evictable scripts, the least recently used first
-    size_t evictable_bytes = 0;               // held_bytes of all evictable scripts together
+    size_t evictable_bytes = 0;               // bytes of all evictable scripts together, with their compiled code
   };
 
   // The engine is created with the first script. `host` must outlive the cache.

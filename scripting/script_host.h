@@ -55,10 +55,12 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool MustStopReply() noexcept { return false; }        // checks the output limit; true: the client is closed
-  virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
+  virtual bool MustStopReply() noexcept { return false; }  // checks the output limit; true: the client is closed
+  // The processor time of this thread limits how long libraries are loaded. Real time would also count while the
+  // machine sleeps, swaps or has stopped this process, and a replica could not follow its primary any more.
+  virtual int64_t CpuMs() const noexcept = 0;                    // processor time of this thread, in ms
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
-  // Limits the memory of all scripts of an engine together, and the reply of each script.
+  // script-memory-limit, which ScriptEngine describes. Also limits the reply of a script.
   virtual size_t MemoryLimit() const noexcept { return size_t{256} << 20; }  // bytes; more is an error of the script
   virtual void CountError(Bytes text) noexcept = 0;  // INFO errorstats: counts an error that the script's reply has
 };

@@ -1,6 +1,7 @@
 #include "server/execution/script_runner.h"
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "base/log.h"
@@ -322,9 +323,13 @@ void ScriptRunner::CountError(Bytes text) noexcept {
 
 std::span<const Bytes> ScriptRunner::RunningArguments() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.real_clock.NowMs(); }
+int64_t ScriptRunner::CpuMs() const noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
+}
 
-int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
+int64_t ScriptRunner::RunningMs() const { return parts_.env.real_clock.NowMs() - current_->started_ms; }
 
 // Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
 // more of the reply is written. As in Redis, called while the reply is being written. A script that is replayed, or run

@@ -23,10 +23,12 @@ class FakeScriptHost final : public ScriptHost {
   }
   bool PollStopRequest() noexcept override { return false; }
   void CountError(Bytes) noexcept override {}
-  int64_t MonotonicMs() const noexcept override { return now_ms += step_ms; }
+  int64_t CpuMs() const noexcept override { return now_ms += step_ms; }
+  size_t MemoryLimit() const noexcept override { return memory_limit; }
 
   std::vector<std::string> logged;
   std::function<void(Bytes)> on_log;
+  size_t memory_limit = size_t{256} << 20;
   int64_t step_ms = 0;
   mutable int64_t now_ms = 0;
 };

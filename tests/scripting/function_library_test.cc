@@ -7,10 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "protocol/reply.h"
+#include "protocol/reply_buffer.h"
+#include "scripting/script_cache.h"
 #include "scripting/script_header.h"
 #include "tests/scripting/fake_script_host.h"
 
@@ -492,6 +497,70 @@ TEST_F(FunctionLibraryTest, ReleasesMemory) {
     for (int step = 0; step < 100; ++step) libraries_.CollectGarbage();
   }
   EXPECT_LT(libraries_.EngineBytes(), 4u << 20);
+}
+
+// A library that keeps 6 MB until its function `name` is called.
+std::string Hoard(const std::string& name) {
+  return Code(name, "local s = string.rep('x', 6000000)\nredis.register_function('" + name +
+                        "', function() s = nil return 1 end)");
+}
+
+// All libraries of clients together may add script-memory-limit, for as long as they exist: what their functions have
+// freed is needed again when the libraries are loaded from a file or by a replica. There each library has the limit by
+// itself.
+TEST_F(FunctionLibraryTest, LibrariesOfClientsHaveAMemoryLimitTogether) {
+  host_.memory_limit = 16'000'000;
+  EXPECT_EQ(Load(Hoard("a")), "a");
+  EXPECT_EQ(Load(Hoard("b")), "b");
+  EXPECT_THAT(Load(Hoard("c")), testing::HasSubstr("not enough memory"));
+  BlockPool pool;
+  for (const char* name : {"a", "b"}) {
+    ReplyBuffer out(pool);
+    Reply reply(out, RespVersion::kResp2);
+    const ScriptFunction* const function = libraries_.FindFunction(name);
+    EXPECT_FALSE(libraries_.engine().RunFunction({function->function, function->name, {}, {}}, reply));
+  }
+  for (int step = 0; step < 1000; ++step) libraries_.CollectGarbage();
+  EXPECT_THAT(Load(Hoard("c")), testing::HasSubstr("not enough memory"));
+  EXPECT_EQ(Load(Hoard("a"), OnExisting::kReplace), "a");
+  EXPECT_EQ(Restore({Hoard("b"), Hoard("c")}, Policy::kFlush), "");
+  libraries_.Delete("b");
+  EXPECT_EQ(Load(Hoard("d")), "d");
+  for (const char* name : {"e", "f", "g", "h"})
+    EXPECT_TRUE(libraries_.Load(Hoard(name), OnExisting::kRefuse, FunctionLibraries::Origin::kAccepted));
+}
+
+TEST_F(FunctionLibraryTest, ScriptsThatAreKeptTakeNoMemoryFromOthers) {
+  host_.memory_limit = 16'000'000;
+  ScriptCache scripts(host_, HashKey{});
+  for (int i = 0; i < 30; ++i) {
+    const std::string body = "return '" + std::to_string(i) + std::string(1'000'000, 'x') + "'";
+    ASSERT_TRUE(scripts.Add(body, ScriptCache::Retention::kPermanent)) << i;
+  }
+  const auto script = scripts.Add("return #string.rep('x', 8000000)", ScriptCache::Retention::kEvictable);
+  ASSERT_TRUE(script);
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  Reply reply(out, RespVersion::kResp2);
+  EXPECT_FALSE(scripts.engine().RunScript({script.value()->function, script.value()->sha, {}, {}}, reply));
+  EXPECT_EQ(out.Text(), ":8000000\r\n");
+}
+
+// A step of the collector takes about a millisecond in such a Lua state.
+TEST_F(FunctionLibraryTest, MuchLiveDataDoesNotSlowDownEachCall) {
+  ASSERT_EQ(Load(Code("lib",
+                      "local t = {}\nfor i = 1, 1300000 do t[i] = {} end\n"
+                      "redis.register_function('f', function() return #t end)")),
+            "lib");
+  ASSERT_GT(libraries_.EngineBytes(), size_t{80} << 20);
+  for (int step = 0; step < 10'000; ++step) libraries_.CollectGarbage();
+  const ScriptFunction* const function = libraries_.FindFunction("f");
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  Reply reply(out, RespVersion::kResp2);
+  const std::clock_t began = std::clock();
+  for (int i = 0; i < 300; ++i) libraries_.engine().RunFunction({function->function, function->name, {}, {}}, reply);
+  EXPECT_LT(std::clock() - began, CLOCKS_PER_SEC / 10);
 }
 
 }  // namespace
