@@ -73,7 +73,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   // The offset of this replica when it opened this link to its primary, if the replication link was down then. It shows
   // whether the primary has restarted with older data. nullopt: the replication link was up, or the other node is not
   // the primary.
-  std::optional<int64_t> own_offset_without_replication;  // this replica's offset when it opened the link, or nullopt
+  bool opened_without_replication = false;  // true: this node is a replica of the peer, and was not linked to it then
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".

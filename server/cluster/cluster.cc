@@ -229,7 +229,7 @@ void Cluster::Save(ClusterHost::Durably durably) {
 void Cluster::OnLinkConnected(BusLink& link) {
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  if (view_->me().primary == &node && !core_.host.IsLinked()) link.own_offset_without_replication = core_.host.Offset();
+  link.opened_without_replication = view_->me().primary == &node && !core_.host.IsLinked();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
   // If a PING on the previous connection was not answered, the node counts as silent since then, not since the new
@@ -251,7 +251,7 @@ void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
   if (sender != nullptr && !sender->IsMyself()) {
     UpdateEpochsAndOffset(*sender, packet.header);
-    DetectShorterHistoryOfPrimary(link, *sender);
+    DetectRestartOfPrimary(link, *sender);
   }
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
@@ -273,14 +273,11 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// Notices that the primary has restarted with an older dump: its offset is smaller than the offset of this replica. The
-// offset in a packet may also be smaller because the packet is older than the received stream. To exclude this, only
-// links count that were opened after the replication link had ended.
-void Cluster::DetectShorterHistoryOfPrimary(const BusLink& link, const ClusterNode& sender) {
-  const int64_t own_offset = core_.host.Offset();
-  if (view_->me().primary != &sender || link.own_offset_without_replication != own_offset) return;
-  if (!core_.host.IsLinked() && sender.offset != 0 && sender.offset < own_offset)
-    core_.host.HandleShorterHistoryOfPrimary();
+// Notices that the primary answers again on a new connection, after the replication link and the old connection have
+// ended: it has probably restarted, perhaps with an older dump.
+void Cluster::DetectRestartOfPrimary(const BusLink& link, const ClusterNode& sender) {
+  if (view_->me().primary != &sender || !link.opened_without_replication || core_.host.IsLinked()) return;
+  core_.host.HandleRestartOfPrimary();
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {

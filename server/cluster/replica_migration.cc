@@ -36,7 +36,9 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   return candidate == &view.me();
 }
 
+// Returns false if this replica has no link to its primary: then its data may be newer than that of all others.
 bool ReplicaMigration::CheckSiblingsHaveMyData() {
+  if (!parts_.core.host.IsLinked()) return false;
   const ClusterNode& me = parts_.core.view.me();
   const int64_t now_ms = parts_.core.NowMs();
   if (now_ms - compared_since_ms_ > kOrphanedMs) {

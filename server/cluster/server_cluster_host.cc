@@ -104,7 +104,10 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
 
-void ServerClusterHost::HandleShorterHistoryOfPrimary() { services_.data.dataset.history.shared_until = 0; }
+void ServerClusterHost::HandleRestartOfPrimary() {
+  // A node that has itself restarted has no link yet, and cannot tell whether the primary has restarted, too.
+  if (services_.replication.primary_link().HasBeenLinked()) services_.data.dataset.history.NotePrimaryRestarted();
+}
 
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {
   const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;

@@ -79,6 +79,8 @@ using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount
 struct PrimaryAddress {  // value of `replicaof`: the address of the primary to replicate
   std::string host;      // host name or IP address of the primary
   int port;              // port of the primary
+
+  std::string Text() const { return host + ":" + std::to_string(port); }  // "host:port"
 };
 
 inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free port

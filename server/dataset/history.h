@@ -46,6 +46,12 @@ struct History {                           // replication history of the data: i
   int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
+  // Called on a replica without a link whose primary has probably restarted since. The history of the primary may have
+  // become shorter, and other replicas may have its new part. So the offset can only be compared with those of replicas
+  // in the same position. Changes nothing after a failover, because then shared_until tells what is shared.
+  void NotePrimaryRestarted() {  // elections now prefer replicas that are linked to the primary
+    if (IsConfirmed()) shared_until = 0;
+  }
   void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server
     data = Data::kWhole;
     shared_until = kMaxOffset;

@@ -28,8 +28,6 @@ constexpr char kFailoverWithoutReplicas[] = "ERR FAILOVER requires connected rep
 
 namespace {
 
-std::string TextOf(const PrimaryAddress& address) { return StrCat(address.host, ":", address.port); }
-
 bool IsAt(const Session& session, const PrimaryAddress& address) {
   return EqualsIgnoreCase(Replicas::HostOf(session), address.host) && session.replica->listening_port == address.port;
 }
@@ -65,7 +63,7 @@ void Failover::Start(const FailoverRequest& request) {
   constexpr int64_t kLongestMs = int64_t{1} << 50;  // keeps the sum in range
   deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.env.real_clock.NowMs() + std::min(request.timeout_ms, kLongestMs);
   state_ = State::kAwaitsSync;
-  parts_.env.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
+  parts_.env.log.Notice("FAILOVER requested" + (request.target ? " to " + request.target->Text() : "") + ".");
   parts_.pause.PauseWrites(Pause::kFailover);
   parts_.replicas.RequestAcks(parts_.history.offset);
 }
@@ -73,7 +71,7 @@ void Failover::Start(const FailoverRequest& request) {
 void Failover::LookForTarget() {
   const bool is_late = deadline_ms_ != 0 && parts_.env.real_clock.NowMs() >= deadline_ms_;
   if (is_late && request_.is_forced) {
-    parts_.env.log.Notice("Failover to " + TextOf(*request_.target) + " time out exceeded, failing over.");
+    parts_.env.log.Notice("Failover to " + request_.target->Text() + " time out exceeded, failing over.");
     return HandOver(*request_.target);
   }
   if (is_late) return Abort("Replica never caught up before timeout");
@@ -82,7 +80,7 @@ void Failover::LookForTarget() {
     const bool is_wanted = !request_.target || IsAt(*session, *request_.target);
     if (!is_wanted || !Replicas::IsOnlineWithData(replica) || replica.acked_offset != parts_.history.offset) continue;
     const PrimaryAddress target{Replicas::HostOf(*session), replica.listening_port};
-    parts_.env.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
+    parts_.env.log.Notice("Failover target " + target.Text() + " is synced, failing over.");
     return HandOver(target);
   }
 }

@@ -167,9 +167,7 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
 }
 
 // Reads the replication ID and the offset. Also records in History whether the primary has the history of this replica:
-// until the snapshot has come, the old data stays, and elections must know what it is worth. Records nothing if the
-// primary has another history with a larger offset: all replicas that have the primary's data then have larger offsets
-// than this one, so elections prefer them anyway.
+// until the snapshot has come, the old data stays, and elections must know what it is worth.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
@@ -182,8 +180,8 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   History& history = parts_.history;
   if (id == history.id) {
     history.shared_until = History::kMaxOffset;
-  } else if (offset <= history.offset) {
-    history.shared_until = 0;
+  } else {
+    history.NotePrimaryRestarted();
   }
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;

@@ -57,6 +57,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   may_continue_ = continues;
   last_error_.clear();
   takeover_requests_ = 0;
+  was_unreachable_ = false;
   Retry();
 }
 
@@ -99,7 +100,7 @@ void PrimaryLink::Connect() {
   if (!services.env.network || !settings.replicaof) return;
   const PrimaryAddress& primary = *settings.replicaof;
   if (primary.host.empty()) return;  // a cluster's primary whose address is not known yet
-  services.env.log.Notice(StrCat("Connecting to MASTER ", primary.host, ":", primary.port));
+  services.env.log.Notice("Connecting to MASTER " + primary.Text());
   state_ = State::kConnecting;
   began_ms_ = NowMs();
   ++current_sync_attempts_;
@@ -125,8 +126,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   down_since_ms_ = NowMs();
   current_sync_attempts_ = 0;
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
-  services.env.log.Notice(StrCat("Reconnecting to MASTER ", services.env.settings.replicaof->host, ":",
-                                 services.env.settings.replicaof->port));
+  services.env.log.Notice("Reconnecting to MASTER " + services.env.settings.replicaof->Text());
   Connect();
 }
 
@@ -158,6 +158,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
                                                     : "Failed to read response from the server: ";
   const bool was_transfer = state_ == State::kTransfer;
+  was_unreachable_ = was_unreachable_ || (state_ == State::kConnecting && HasBeenLinked());
   Reconnect(what + reason);
   if (was_transfer) DelayRetry();  // the primary may be unable to write the snapshot, and each attempt makes it fork
 }
@@ -184,7 +185,9 @@ void PrimaryLink::OnReceived(Bytes bytes) {
 void PrimaryLink::HandleInput(Bytes bytes) {
   if (state_ == State::kHandshake) TakeLines(bytes);
   if (state_ == State::kTransfer) TakeSnapshot(bytes);
-  if (state_ == State::kLinked && !bytes.empty()) TakeStream(bytes);
+  if (state_ != State::kLinked || bytes.empty()) return;
+  session_->usage.NoteInput(bytes.size(), parts_.services.env.clock.MonotonicMs());
+  Feed(bytes);
 }
 
 void PrimaryLink::TakeLines(Bytes& bytes) {
@@ -200,6 +203,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 }
 
 void PrimaryLink::HandleAnswer(Bytes line) {
+  if (std::exchange(was_unreachable_, false)) parts_.services.data.dataset.history.NotePrimaryRestarted();
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
   // A target that answers that it is a primary has refused, unless an earlier PSYNC … FAILOVER has made it the primary.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
@@ -298,7 +302,7 @@ void PrimaryLink::LoadSnapshot() {
   }
   BecomeLinked(stream_db);
   Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
-  if (!rest.empty()) TakeStream(rest);
+  HandleInput(rest);
 }
 
 // Drops the connection. Delays the next attempt, which makes the primary fork and will probably fail again.
@@ -355,11 +359,6 @@ void PrimaryLink::BecomeLinked(int db) {
   received_to_ = services.data.dataset.history.offset;
   unapplied_parts_.clear();
   unprocessed_input_.clear();
-}
-
-void PrimaryLink::TakeStream(Bytes bytes) {
-  session_->usage.NoteInput(bytes.size(), parts_.services.env.clock.MonotonicMs());
-  Feed(bytes);
 }
 
 void PrimaryLink::Feed(Bytes bytes) {

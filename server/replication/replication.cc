@@ -112,14 +112,15 @@ void Replication::SetRole(const Role& role) {
 // even if this server was a primary: the new primary may have been its replica.
 //
 // A former primary may have writes that no other server has. So its data is not an earlier state of the new primary's
-// history, and has no known age (see PrimaryLink::Data).
+// history, and has no known age (see PrimaryLink::Data). A cluster node counts as a primary while it starts.
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
   const bool was_known = services_.data.dataset.history.IsKnown();
-  ClassifyOwnData(was_primary && shared_until ? 0 : shared_until);
+  if (was_primary && shared_until) shared_until = IsDataOfReplicaOf(*settings.replicaof) ? History::kMaxOffset : 0;
+  ClassifyOwnData(shared_until);
   if (was_primary) {
     services_.env.log.Notice(
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
@@ -208,12 +209,21 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  // Assumes that the primary shares nothing: the file may contain data of a former primary that this one never had.
-  ClassifyOwnData(0);
+  // Unless this replica wrote the file, assumes that the primary shares nothing: the file may contain data of a former
+  // primary that this one never had.
+  ClassifyOwnData(IsDataOfReplicaOf(*settings.replicaof) ? History::kMaxOffset : 0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        PrimaryLink::Data::kOther);
+}
+
+// Returns true if the data is still that of an RDB file which this server, or another replica of `primary`, wrote while
+// it was known to share its history with this primary.
+bool Replication::IsDataOfReplicaOf(const PrimaryAddress& primary) const {
+  const Loading::FileHistory& file = services_.storage.loading.file_history();
+  return !services_.env.settings.appendonly && file.IsWhole() && file.primary == primary.Text() &&
+         services_.data.dataset.history.offset == file.offset && services_.data.dataset.stats.dirty == 0;
 }
 
 void Replication::HandleDataDropped() {

@@ -93,6 +93,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // records the role, calls on_role_, attaches a replica's observers
   void ClassifyOwnData(std::optional<int64_t> shared_until);  // notes in History how this data relates to a new primary
+  bool IsDataOfReplicaOf(const PrimaryAddress& primary) const;     // true: a replica of `primary` wrote the loaded file
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;               // the other parts of this server

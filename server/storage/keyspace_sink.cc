@@ -81,6 +81,8 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     services_.storage.loading.file_history().id = value;
   } else if (EqualsIgnoreCase(name, "repl-offset")) {
     services_.storage.loading.file_history().offset = Number(value);
+  } else if (name == kReplPrimaryAux) {
+    services_.storage.loading.file_history().primary = value;
   } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
     services_.storage.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {

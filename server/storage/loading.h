@@ -21,6 +21,9 @@ class Executor;
 class MemoryGauge;
 struct Session;
 
+// The name of the RDB field with FileHistory::primary. Redis and Valkey ignore it.
+inline constexpr Bytes kReplPrimaryAux = "respite-primary";
+
 class Loading {  // how far loading of the data is; serves clients meanwhile
  public:
   struct Parts {  // the arguments of the constructor
@@ -57,6 +60,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     int64_t offset = -1;                                // replication offset; -1: none
     int64_t written_s = 0;                              // Unix time when the file was begun; 0: unknown
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
+    std::string primary;                                // "host:port" if a replica in step wrote it; empty: other data
     bool IsWhole() const {                              // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }

@@ -13,6 +13,7 @@
 #include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/hidden_slots_text.h"
+#include "server/storage/loading.h"
 
 namespace respite {
 
@@ -44,6 +45,9 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
     content.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     content.aux.emplace_back("repl-id", parts_.history.id);
     content.aux.emplace_back("repl-offset", std::to_string(offset));
+    const auto& primary = parts_.env.settings.replicaof;
+    if (primary && parts_.history.IsWhole() && parts_.history.IsConfirmed())
+      content.aux.emplace_back(kReplPrimaryAux, primary->Text());
   }
   if (!parts_.keyspace.hidden().IsEmpty())
     content.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
