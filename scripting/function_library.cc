@@ -59,6 +59,7 @@ const ScriptFunction* FunctionLibraries::Collection::FindFunction(Bytes name) co
 void FunctionLibraries::Collection::Link(std::shared_ptr<const FunctionLibrary> library) {
   used_bytes += library->UsedBytes();
   lua_bytes += library->lua_bytes;
+  code_bytes += library->code.size();
   for (const auto& function : library->functions) functions.emplace(function->name, function.get());
   const std::string& name = library->name;
   libraries.emplace(name, std::move(library));
@@ -67,6 +68,7 @@ void FunctionLibraries::Collection::Link(std::shared_ptr<const FunctionLibrary> 
 void FunctionLibraries::Collection::Unlink(const FunctionLibrary& library) {
   used_bytes -= library.UsedBytes();
   lua_bytes -= library.lua_bytes;
+  code_bytes -= library.code.size();
   for (const auto& function : library.functions) functions.erase(function->name);
   libraries.erase(libraries.find(library.name));
 }

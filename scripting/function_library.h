@@ -79,6 +79,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
     size_t used_bytes = 0;  // memory of the libraries in bytes, without compiled code
     size_t lua_bytes = 0;   // what the libraries reserve in the Lua state together, in bytes
+    size_t code_bytes = 0;  // size of the libraries' texts together
 
     const FunctionLibrary* Find(Bytes name) const;              // null if there is no such library
     const ScriptFunction* FindFunction(Bytes name) const;       // the function of any library here; null: none

@@ -98,22 +98,25 @@ inline bool SendsPropagatedCommands(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
-// Returns the command of a propagated request, or null if replication streams must not contain it. The sender may have
+// Returns the command of a propagated request, or null if its sender does not send this command. The sender may have
 // any version, and uses the original names of commands. So the result may be a command that clients cannot call,
-// because the emulated version lacks it or rename-command removed its name. The check is needed because a client could
-// pose as a node that sends slots: such a node connects like a client.
-const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
+// because the emulated version lacks it or rename-command removed its name. A node that sends slots connects like a
+// client. A client could pose as such a node, so it must find only commands that these nodes send.
+const Command* Executor::FindReplicatedCommand(const Session& session, std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
-  return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
+  if (command == nullptr) return nullptr;
+  const bool is_sent =
+      session.kind == SessionKind::kPrimary ? IsAllowedInStreams(*command) : IsSentBySlotSource(*command);
+  return is_sent ? command : nullptr;
 }
 
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
   // Finds a propagated command by its original name. If rename-command is used here, the name in the request may belong
-  // to another command.
+  // to another command. Commands that the sender does not send keep the names that clients use.
   if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
-    if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
+    if (const Command* original = FindReplicatedCommand(session, request.words)) request.command = original;
   }
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(request);

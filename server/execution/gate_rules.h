@@ -71,7 +71,8 @@ using enum GateRule::Answer;
 inline constexpr GateRule kCheck{kHere};       // Gates::Pass makes the check
 inline constexpr GateRule kOther{kElsewhere};  // other code makes the check
 inline constexpr GateRule kAnything{kSkipped, "a client may ask for anything"};
-inline constexpr GateRule kImporter{kSkipped, "it is a client, and passes the gates of clients"};
+inline constexpr GateRule kImporter{kSkipped,
+                                    "it is a client; IsSentBySlotSource limits what it finds by original names"};
 inline constexpr GateRule kQueuedOnce{kSkipped, "it was checked when the command was queued"};
 inline constexpr GateRule kByExec{kSkipped, "the gate checked EXEC, which has the flags of all queued commands"};
 inline constexpr GateRule kByCaller{kSkipped, "the gate checked the command that runs the script"};

@@ -2,6 +2,7 @@
 
 #include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
+#include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -107,6 +108,13 @@ bool IsAllowedInStreams(const Command& command) {
   // SCRIPT LOAD and SCRIPT FLUSH are allowed, because the append-only files of Redis before version 7 contain them.
   const bool changes_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
   return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
+}
+
+bool IsSentBySlotSource(const Command& command) {
+  if (!IsAllowedInStreams(command)) return false;
+  const bool changes_data = command.Is(kWrite) || command.Is(kMayReplicate);
+  const bool changes_named_keys = changes_data && MayHaveKeys(command.Spec()) && !command.Is(kNoMandatoryKeys);
+  return changes_named_keys || command.Spec().sent_by_slot_source;
 }
 
 [[gnu::always_inline]] inline void Gates::CheckContent(const Request& request) const {

@@ -23,6 +23,15 @@ std::string TimeText(int64_t wall_ms) {
   return text;
 }
 
+// Returns whether `one` is better for promotion than `other`, of two replicas that may both follow the primary, or both
+// not: by a lower priority, then by a larger replication offset, then by a smaller run id.
+bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
+  if (one.priority != other.priority) return one.priority < other.priority;
+  if (one.offset != other.offset) return one.offset > other.offset;
+  if (one.run_id.empty() || other.run_id.empty()) return !one.run_id.empty();
+  return ToLower(one.run_id) < ToLower(other.run_id);
+}
+
 }  // namespace
 
 // --- Start.
@@ -114,25 +123,34 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
 }
 
-// Prefers a replica that says that it follows this primary. A replica that does not may still follow a former primary.
-// Then it lacks the last writes, and its offset belongs to another history.
-bool PrimaryFailover::IsBetter(const Primary& primary, const WatchedReplica& one, const WatchedReplica& other) const {
-  const auto follows = [&](const WatchedReplica& replica) {
-    return replica.reported_primary_port == primary.address.port &&
-           core_.IsHostOf(primary.address, replica.reported_primary_host);
+// Returns false if the replica reports no primary, or the address of another server that this Sentinel watches. This
+// replica may still follow a former primary. Then it lacks the last writes, and its offset belongs to another history.
+// An unknown address may be another spelling of this primary's: a name, or an address on the other side of NAT.
+bool PrimaryFailover::MayFollow(const Primary& primary, const WatchedReplica& replica) const {
+  if (replica.reported_primary_port == 0) return false;
+  if (primary.address.IsAt(replica.reported_primary_host, replica.reported_primary_port)) return true;
+  const SentinelAddress reported = core_.ReportedAddress(replica.reported_primary_host, replica.reported_primary_port);
+  if (reported.Is(primary.address)) return true;
+  // A server with the primary's run id is the primary under another spelling.
+  const auto is_reported = [&](const ServerInstance& server) {
+    return reported.Is(server.address) && (server.run_id.empty() || server.run_id != primary.run_id);
   };
-  if (follows(one) != follows(other)) return follows(one);
-  if (one.priority != other.priority) return one.priority < other.priority;
-  if (one.offset != other.offset) return one.offset > other.offset;
-  if (one.run_id.empty() || other.run_id.empty()) return !one.run_id.empty();
-  return ToLower(one.run_id) < ToLower(other.run_id);
+  const auto is_reported_replica = [&](const auto& entry) { return is_reported(*entry.second); };
+  return std::ranges::none_of(core_.state.primaries, [&](const auto& entry) {
+    return is_reported(*entry.second) || std::ranges::any_of(entry.second->replicas, is_reported_replica);
+  });
 }
 
 WatchedReplica* PrimaryFailover::FindBestReplica(const Primary& primary) const {
   WatchedReplica* best = nullptr;
+  bool best_may_follow = false;
   for (const auto& [name, replica] : primary.replicas) {
     if (!CanBePromoted(primary, *replica)) continue;
-    if (best == nullptr || IsBetter(primary, *replica, *best)) best = replica.get();
+    const bool may_follow = MayFollow(primary, *replica);
+    if (best == nullptr || (may_follow == best_may_follow ? IsBetter(*replica, *best) : may_follow)) {
+      best = replica.get();
+      best_may_follow = may_follow;
+    }
   }
   return best;
 }

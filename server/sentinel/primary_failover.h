@@ -36,10 +36,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
   // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
-  // Returns whether `one` is better than `other` for promotion. If only one of them follows `primary`, it is better.
-  // Otherwise the lower priority decides, then the larger replication offset, then the smaller run id.
-  bool IsBetter(const Primary& primary, const WatchedReplica& one,  // true: `one` is better for promotion
-                const WatchedReplica& other) const;
+  // Returns the best replica to promote, or null if none is suitable. Prefers replicas that may follow the primary,
+  // then a lower priority, then a larger replication offset, then a smaller run id.
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
 
@@ -63,6 +61,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   // Returns whether the replica is up, has answered PING and INFO lately, has a priority other than 0, and has not been
   // without its primary for too long.
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // true: suitable for promotion
+  bool MayFollow(const Primary& primary,
+                 const WatchedReplica& replica) const;  // false: follows another server, or none
 
   const Parts parts_;  // the arguments of the constructor
   const SentinelCore core_;

@@ -64,10 +64,11 @@ Result<SentinelAddress, InstanceError> SentinelCore::ResolveAddress(const std::s
 // Returns whether `name` (a host name or IP) means the host of `address`. Looks up the IP of `name` only if it is a
 // name, and not the name in `address`.
 bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
-  if (address.IsAt(name, address.port)) return true;
-  if (IsAddress(name)) return false;
-  const auto ip = IpOf(*this, name);
-  return ip && *ip == address.ip;
+  return address.IsAt(name, address.port) || ReportedAddress(name, address.port).Is(address);
+}
+
+SentinelAddress SentinelCore::ReportedAddress(const std::string& name, int port) const {
+  return {name, IpOf(*this, name).value_or(std::string()), port};
 }
 
 void SentinelCore::Say(LogLevel level, const char* event, const std::string& text) const {

@@ -47,6 +47,9 @@ struct SentinelCore {           // what all parts of a Sentinel share
   // second.
   bool IsHostOf(const SentinelAddress& address,  // true: `name` (host name or IP) means the host of `address`
                 const std::string& name) const;
+  // Returns the address that another server reports as host `name` and `port`. Its `ip` is empty if `name` is a host
+  // name that does not resolve, or while resolve-hostnames is off. May look up `name`, which can block for a second.
+  SentinelAddress ReportedAddress(const std::string& name, int port) const;  // with the IP of `name`, if it resolves
 
   // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no
   // notification script; SentinelEvents does that.

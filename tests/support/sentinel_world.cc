@@ -408,7 +408,7 @@ std::string SentinelWorld::InfoOf(const Server& server) {
     return info;
   }
   const bool is_linked = IsLinked(server);
-  StrAppend(info, "role:slave\r\nmaster_host:127.0.0.1\r\nmaster_port:", server.follows,
+  StrAppend(info, "role:slave\r\nmaster_host:", server.primary_host, "\r\nmaster_port:", server.follows,
             "\r\nmaster_link_status:", is_linked ? "up" : "down", "\r\n");
   if (!is_linked) info += "master_link_down_since_seconds:1\r\n";
   return StrCat(info, "slave_repl_offset:", server.offset, "\r\nslave_priority:", server.priority,

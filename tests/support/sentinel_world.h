@@ -49,7 +49,8 @@ class SentinelWorld {
     int port = 0;
     bool is_up = true;
     bool is_frozen = false;
-    int follows = 0;  // the port of its primary; 0: it is a primary
+    int follows = 0;                         // the port of its primary; 0: it is a primary
+    std::string primary_host = "127.0.0.1";  // master_host in INFO
     std::string run_id;
     int priority = 100;
     uint64_t offset = 0;

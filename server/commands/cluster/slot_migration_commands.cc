@@ -312,7 +312,8 @@ struct ClusterSyncSlots {
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kCluster,
                                        .flags = kAdmin | kStale | kMayReplicate | kNoMulti | kNoScript,
-                                       .arity = -3};
+                                       .arity = -3,
+                                       .sent_by_slot_source = true};
   static void Run(Call& call) {
     const Bytes step = call.args.Next();
     if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);

@@ -211,7 +211,8 @@ struct Ping {
                                        .flags = kFast,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded",
                                        .runs_when_subscribed = true,
-                                       .reports_disk_trouble = true};
+                                       .reports_disk_trouble = true,
+                                       .sent_by_slot_source = true};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::WrongArity("ping");
     if (InSubscribedMode(call.session)) return AnswerAsMessage(call);
@@ -284,6 +285,7 @@ struct Select {
                                        .group = CommandGroup::kConnection,
                                        .flags = kLoading | kStale | kFast,
                                        .selects_database = true,
+                                       .sent_by_slot_source = true,
                                        .database_words = [](std::span<const Bytes>) { return std::vector<size_t>{1}; }};
   static void Run(Call& call) {
     using Limits = std::numeric_limits<int32_t>;

@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "persistence/function_payload.h"
+#include "scripting/function_header.h"
 #include "scripting/function_library.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/data/payload_words.h"
@@ -34,6 +35,7 @@ constexpr char kRestorePolicy[] = "ERR Wrong restore policy given, value should 
 constexpr char kFunctionDraft[] = "ERR Pre-GA function format not supported";
 constexpr char kNotAFunction[] = "ERR given type is not a function";
 constexpr char kLibrariesTooLarge[] = "ERR The libraries in the payload are too long together";
+constexpr char kAllLibrariesTooLarge[] = "ERR The libraries are too long together";
 constexpr char kLibraryPayload[] = "ERR Failed loading library payload";
 constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
 constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
@@ -53,11 +55,30 @@ FunctionLibraries::Origin OriginOf(const Call& call) {
   return call.unit.IsReplaying() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
+// Maximum size of the texts of all libraries together, after a client has loaded one.
+constexpr uint64_t kMaxLibraryBytesOfClients = uint64_t{64} << 20;
+
 // Returns how many bytes of code one FUNCTION RESTORE may load: 64 MB for a client, 1 GB from a primary or a file.
 // Loading more could exceed the time limit for loading functions.
 uint64_t MostRestoredBytes(FunctionLibraries::Origin origin) {
-  constexpr uint64_t kMegabyte = 1024 * 1024;
-  return origin == FunctionLibraries::Origin::kClient ? 64 * kMegabyte : 1024 * kMegabyte;
+  return origin == FunctionLibraries::Origin::kClient ? kMaxLibraryBytesOfClients : uint64_t{1} << 30;
+}
+
+// Throws a Refusal if a client adds these libraries to the loaded ones, and all their texts would be too long together.
+// FUNCTION DUMP and FUNCTION LIST read all texts in one step. A loaded library does not count if one of the same name
+// is added: the new one replaces the old one, or is refused.
+void CheckTotalSize(const Call& call, std::span<const Bytes> codes) {
+  if (OriginOf(call) != FunctionLibraries::Origin::kClient) return;
+  FunctionLibraries& libraries = call.services.execution.function_libraries;
+  const FunctionLibraries::LoadTimer timer(libraries);
+  auto total_bytes = static_cast<int64_t>(libraries.Loaded().code_bytes);
+  for (Bytes code : codes) {
+    const Result<FunctionHeader> header = ReadFunctionHeader(code);
+    const FunctionLibrary* const former = header ? libraries.Loaded().Find(header.value().name) : nullptr;
+    total_bytes +=
+        static_cast<int64_t>(code.size()) - static_cast<int64_t>(former == nullptr ? 0 : former->code.size());
+  }
+  if (total_bytes > static_cast<int64_t>(kMaxLibraryBytesOfClients)) throw Refusal{refusals::kAllLibrariesTooLarge};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -287,7 +308,9 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    const auto library = call.services.execution.function_libraries.Load(call.args.Next(), on_existing, OriginOf(call));
+    const Bytes code = call.args.Next();
+    CheckTotalSize(call, {&code, 1});
+    const auto library = call.services.execution.function_libraries.Load(code, on_existing, OriginOf(call));
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.CountChanges(1);
     call.reply.Bulk(library.value()->name);
@@ -336,6 +359,8 @@ struct FunctionRestore {
       return ReadFunctionPayload(*libraries, MostRestoredBytes(OriginOf(call)));
     }();
     if (!codes) throw Refusal{PayloadErrorText(codes.error())};
+    if (policy != RestorePolicy::kFlush)
+      CheckTotalSize(call, std::vector<Bytes>(codes.value().begin(), codes.value().end()));
     const Result<Done> restored = loaded.Restore(codes.value(), policy, OriginOf(call));
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.CountChanges(1);

@@ -109,6 +109,27 @@ TEST_F(StreamContent, WhatPrimariesSendBelongs) {
   EXPECT_TRUE(IsAllowedInStreams(*server_->services().env.commands.FindForReplay(hidden)));
 }
 
+// Nodes that send slots send changes of keys, and what their protocol needs. PFCOUNT may change the value of its key.
+TEST_F(StreamContent, SourcesOfSlotsSendLess) {
+  std::set<std::string> sent;
+  std::set<std::string> sent_without_write;
+  server_->services().env.commands.ForEach([&](const Command& command) {
+    if (!IsSentBySlotSource(command)) return;
+    EXPECT_TRUE(IsAllowedInStreams(command)) << command.full_name;
+    sent.insert(command.full_name);
+    if (!command.Is(kWrite) && command.full_name != "cluster|syncslots") sent_without_write.insert(command.full_name);
+  });
+  EXPECT_THAT(sent_without_write, testing::ElementsAre("exec", "multi", "pfcount", "ping", "select"));
+  EXPECT_THAT(sent, IsSupersetOf({"set", "del", "restore", "pexpireat", "rpush", "sadd", "zadd", "hset", "hmset",
+                                  "xadd", "xsetid", "xclaim", "xgroup|create", "copy", "getdel"}));
+  for (const char* name : {"flushall", "swapdb", "function|load", "script|load", "eval", "fcall", "publish", "spublish",
+                           "migrate", "cluster|setslot"}) {
+    EXPECT_FALSE(sent.contains(name)) << name;
+  }
+  const std::vector<Bytes> hidden = {"CLUSTER", "SYNCSLOTS"};
+  EXPECT_TRUE(IsSentBySlotSource(*server_->services().env.commands.FindForReplay(hidden)));
+}
+
 TEST_F(StreamContent, NoProtectedCommandBelongs) {
   server_->services().env.commands.ForEach([&](const Command& command) {
     EXPECT_FALSE(command.Is(kProtected) && IsAllowedInStreams(command)) << command.full_name;

@@ -147,10 +147,50 @@ TEST_F(SentinelTest, TheReplicaWithMoreDataIsChosen) {
 }
 
 // Such a replica was cut off during an earlier failover, and its offset is of another history.
-TEST_F(SentinelTest, AReplicaThatFollowsAnotherPrimaryIsNotPreferred) {
+TEST_F(SentinelTest, AReplicaThatFollowsTheFormerPrimaryIsNotPreferred) {
   Settle();
-  world_.StopServer(0);  // a primary that is up would get the replica back by SLAVEOF of the Sentinels
-  world_.server(2).follows = 9999;
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_.StartServer(0);
+  ASSERT_TRUE(world_.StepUntil([this] { return world_.Agrees() && world_.AllKnowAll(); }, kLimitMs));
+  const int second_port = Promoted().port;
+  const int remaining = second_port == 7001 ? 2 : 1;
+  world_.StopServer(second_port - SentinelWorld::kFirstServer);
+  world_.server(remaining).follows =
+      kPrimaryPort;  // a primary that is up would get it back by SLAVEOF of the Sentinels
+  world_.server(remaining).offset += 1000;
+  const auto has_switched = [&] { return world_.Agrees() && world_[0].primary().address.port != second_port; };
+  ASSERT_TRUE(world_.StepUntil(has_switched, kLimitMs)) << world_.Disagreement();
+  EXPECT_EQ(Promoted().port, kPrimaryPort) << testing::PrintToString(world_[0].events());
+}
+
+TEST_F(SentinelTest, AReplicaThatFollowsAReplicaIsNotPreferred) {
+  Settle();
+  world_.StopServer(0);
+  world_.server(2).follows = 7001;
+  world_.server(2).offset += 1000;
+  AwaitSwitch();
+  EXPECT_EQ(Promoted().port, 7001) << testing::PrintToString(Leader().events());
+}
+
+// The Sentinel does not know that the name, or an address on the other side of NAT, is the primary's.
+TEST_F(SentinelTest, AReplicaMayReportThePrimaryByAnotherAddress) {
+  Settle();
+  world_.StopServer(0);
+  world_.server(2).primary_host = "localhost";
+  world_.server(2).offset += 1000;
+  AwaitSwitch();
+  EXPECT_EQ(Promoted().port, 7002) << testing::PrintToString(Leader().events());
+}
+
+// The Sentinel can look up that the name is the one of a server that it knows.
+TEST_F(SentinelTest, AReplicaThatReportsAnotherServerByItsNameIsNotPreferred) {
+  Settle();
+  for (int i = 0; i < world_.Count(); ++i) world_[i]->state().options.resolves_hostnames = true;
+  world_.names["one.example"] = "127.0.0.1";
+  world_.StopServer(0);
+  world_.server(2).primary_host = "one.example";
+  world_.server(2).follows = 7001;
   world_.server(2).offset += 1000;
   AwaitSwitch();
   EXPECT_EQ(Promoted().port, 7001) << testing::PrintToString(Leader().events());

@@ -386,6 +386,25 @@ TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
               HasSubstr("not allowed from script"));
 }
 
+// A client that poses as a source could otherwise run commands that were renamed away, and read their replies.
+TEST_F(SlotMigrationTest, SourceFindsOriginalNamesOnlyOfWhatSourcesSend) {
+  const auto [source, target] =
+      FormPair({"rename-command KEYS \"\"", "rename-command SCRIPT \"\"", "rename-command SELECT \"\"",
+                "rename-command MULTI \"\"", "rename-command EXEC \"\""});
+  for (const std::vector<std::string>& request :
+       {std::vector<std::string>{"KEYS", "*"}, {"SCRIPT", "LOAD", "return 1"}}) {
+    FakeSource liar(target, source, "{t}", 'a');
+    EXPECT_EQ(liar.Say("CLIENT REPLY ON"), "OK");
+    EXPECT_THAT(liar.client().Run(request).Text(), HasSubstr("unknown command")) << request[0];
+    Step(100);
+    EXPECT_EQ(State(target), "failed") << request[0];
+  }
+  FakeSource sender(target, source, "{t}", 'b');
+  sender.client().Raw(EncodeRequest({"SELECT", "0"}) + EncodeRequest({"MULTI"}) + EncodeRequest({"SET", "{t}", "1"}) +
+                      EncodeRequest({"EXEC"}));
+  EXPECT_EQ(KeysAt(target), 1u);
+}
+
 TEST_F(SlotMigrationTest, SourceMayNotWriteWithoutKeys) {
   const auto [source, target] = FormPair();
   std::string own = "{u}";
