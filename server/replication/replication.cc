@@ -316,6 +316,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
     setsockopt(session.transport->FileDescriptor(), IPPROTO_TCP, TCP_NODELAY, &off, sizeof off);
   }
   log.Notice("Replica " + Replicas::NameOf(session) + " asks for synchronization");
+  replicas_.CloseOlderSessions(session);
   ServerStats& stats = services_.env.stats;
   if (request.speaks_psync && TryContinue(session, request)) {
     ++stats.sync_partial_ok;
