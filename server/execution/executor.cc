@@ -393,7 +393,11 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     command.card->run(call);
     if (parts_.reply_editor && !session.out.HasOverflowed()) [[unlikely]]
       parts_.reply_editor->Edit(command, request.words, session, reply_start);
-    if (unit.ChangeCount() != changes_before) Record(call, request);
+    if (unit.ChangeCount() != changes_before) {
+      if (parts_.role.is_replica && command.Is(kWrite) && !unit.IsReplaying()) [[unlikely]]
+        parts_.data.history.has_local_writes = true;
+      Record(call, request);
+    }
     if (session.tracking != nullptr) TrackReads(request);
     request.continues_later = call.continues_later;
     if (call.failed) {

@@ -149,7 +149,8 @@ void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
 }
 
 // Makes this server a primary that continues its history under a new ID. Other replicas of the former primary can then
-// do a partial resynchronisation with this server, unless its data has diverged.
+// do a partial resynchronisation with this server. They cannot if a write of the primary failed here, or if clients
+// have written to this replica: then the data is not that of the history, which ends.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.MutableSettings().replicaof.reset();
@@ -169,9 +170,11 @@ void Replication::Promote() {
   if (history.data == History::Data::kDiverged) {
     services_.env.log.Warning(
         "This server becomes a master, but at least one write of its former master failed here and is missing");
-    history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
-    services_.env.log.Notice("New replication ID is " + history.id +
-                             ". There is no secondary ID, because the data has diverged");
+  }
+  if (history.data == History::Data::kDiverged || history.has_local_writes) {
+    const char* const why = history.has_local_writes ? "clients have written to this replica" : "the data has diverged";
+    BeginNewHistory();
+    services_.env.log.Notice(StrCat("New replication ID is ", history.id, ". There is no secondary ID, because ", why));
   } else {
     history.ShiftReplicationId(services_.data.dataset.ids.Hex(History::kIdLength));
     services_.env.log.Notice(StrCat("Setting secondary replication ID to ", history.former_id, ", valid up to offset: ",
@@ -266,9 +269,10 @@ void Replication::SetLeastOffset() {
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
-// one, with the history of the file as its former one (master_replid2). The backlog begins where the file ends, so a
-// replica with a smaller offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one
-// too, because the former history ends there.
+// one, with the history of the file as its former one (master_replid2). There is no former one if the data has changes
+// that are not in the history (has_local_writes). The backlog begins where the file ends, so a replica with a smaller
+// offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one too, because the former
+// history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   // Does nothing if the file names no history. The stream continues in the database that the file names, so this server
@@ -277,6 +281,9 @@ void Replication::ContinueFromFile() {
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
     history.ReplaceWith(file.id, file.offset);
+    history.has_local_writes = file.has_local_writes;
+  } else if (file.has_local_writes) {
+    history.offset = file.offset + 1;  // as in BeginNewHistory
   } else {
     history.former_id = file.id;
     history.former_end = file.offset + 1;

@@ -219,6 +219,7 @@ bool Resync::Install() {
   NotifyOfNewData();
   History& history = services.data.dataset.history;
   history.ReplaceWith(id_, offset_);
+  history.has_local_writes = services.storage.loading.file_history().has_local_writes;
   history.Confirm();
   history.is_shared = true;
   TurnAofBackOn();  // the base of the file names the history

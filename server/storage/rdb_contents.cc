@@ -44,6 +44,7 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
     content.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     content.aux.emplace_back("repl-id", parts_.history.id);
     content.aux.emplace_back("repl-offset", std::to_string(offset));
+    if (parts_.history.has_local_writes) content.aux.emplace_back(kLocalWritesAux, "1");
   }
   if (!parts_.keyspace.hidden().IsEmpty())
     content.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
