@@ -51,11 +51,11 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// SetLeastOffset estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
-// of the append-only file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since
-// the base was written.
-constexpr int64_t kMaxStreamPerFile = 3;
-constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
+// SetLeastOffset estimates with these constants how long a stream can be at most: AofWriter::kMaxStreamPerFile bytes
+// for each byte of the append-only file. What is only in the stream adds at most kMaxStreamOnlyBytes, because AofWriter
+// annotates the file after half of this. PINGs in idle times also add at most kMaxIdleBytesPerS for each second since
+// the base was written, which matters for files without annotations.
+constexpr int64_t kMaxStreamOnlyBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;  // for a size that cannot be true
 
@@ -250,20 +250,23 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 }
 
 // Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
-// file does not tell the offset. The new history must begin above the offset that the old one has probably reached:
-// elections prefer the larger offset, and replicas of the old history may have older data. The old offset is estimated
-// from the size of the file, because the stream had the same commands, and also PINGs, requests for acknowledgements,
-// and perhaps more SELECTs. The estimate is too low if clients sent many WAITs for few writes, or if the base names no
-// offset and date (aof-use-rdb-preamble no).
+// file does not tell the ID. The new history must begin above the offset that the old one has reached: elections prefer
+// the larger offset, and replicas of the old history may have older data. The file has the offset in its base, and in
+// annotations (AofWriter::AnnotateOffset). From the last of these on, the offset is estimated from the size of the
+// file, because the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more
+// SELECTs. The estimate may be too low after a rewrite with `aof-use-rdb-preamble no`, before which the server had
+// restarted and had no replica since.
 void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
-  const Loading::FileHistory& base = loading.file_history();
-  const auto file_bytes = static_cast<int64_t>(std::min<uint64_t>(loading.TotalBytes(), kMaxFileBytes));
+  const Loading::FileHistory& file = loading.file_history();
+  const int64_t known = std::max({int64_t{0}, file.IsWhole() ? file.offset : 0, file.annotated_offset});
+  const uint64_t later_bytes = loading.TotalBytes() - std::min(file.bytes_to_annotation, loading.TotalBytes());
+  const int64_t stream_bytes =
+      AofWriter::kMaxStreamPerFile * static_cast<int64_t>(std::min<uint64_t>(later_bytes, kMaxFileBytes));
   const int64_t now_s = services_.env.clock.WallMs() / 1000;
-  const int64_t age_s = base.written_s > 0 ? std::max<int64_t>(now_s - base.written_s, 0) : 0;
-  const int64_t least =
-      (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes + kMaxIdleBytesPerS * age_s;
+  const int64_t age_s = file.written_s > 0 ? std::max<int64_t>(now_s - file.written_s, 0) : 0;
+  const int64_t least = known + stream_bytes + kMaxStreamOnlyBytes + kMaxIdleBytesPerS * age_s;
   History& history = services_.data.dataset.history;
   history.least_offset = std::max(history.least_offset, std::min(least, History::kMaxOffset / 2));
 }
