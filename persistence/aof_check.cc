@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 
@@ -46,15 +45,6 @@ bool IsManifest(Bytes text) {
   return text.starts_with("file");
 }
 
-// Returns the seconds of an annotation "#TS:<seconds>CRLF", or nullopt if they are not a number. `text` is the
-// annotation without "#TS:".
-std::optional<int64_t> SecondsOf(Bytes text) {
-  int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool is_whole = error == std::errc() && end != text.data() + text.size() && *end == '\r';
-  return is_whole ? std::optional(seconds) : std::nullopt;
-}
-
 // Returns the two bytes at an offset in hexadecimal, as redis-check-aof prints them. Bytes after the end of the file
 // are shown as 00.
 std::string HexAt(File& file, uint64_t offset) {
@@ -93,8 +83,8 @@ class RecordCheck {
     ends_early_ = status == AofReader::Status::kTruncated || status == AofReader::Status::kEnd;
   }
 
-  // Returns where the good part of the file ends: after the last good record outside an unfinished transaction, or
-  // after the annotations between this record and a faulty one.
+  // Returns where the good part of the file ends: after the last good record outside an unfinished transaction, and
+  // after the annotations that follow this record.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
   // Returns why reading the file failed, or kNoError. After a read error, the content after GoodEnd is unknown.
@@ -117,11 +107,12 @@ class RecordCheck {
   bool IsBehindCut(uint64_t offset) const { return bad_timestamp_ || (cut_ && offset >= *cut_); }
 
   void OnAnnotation(uint64_t at, Bytes line) {
-    constexpr Bytes kTimestamp = "#TS:";
-    annotation_end_ = at + line.size();
+    using aof_annotation::kTimestamp;
+    if (at != annotations_end_) annotations_begin_ = at;
+    annotations_end_ = at + line.size();
     if (options_.action != Action::kTruncateToTimestamp || !line.starts_with(kTimestamp) || cut_ || bad_timestamp_)
       return;
-    const auto seconds = SecondsOf(line.substr(kTimestamp.size()));
+    const auto seconds = NumberInAnnotation(line, kTimestamp);
     bad_timestamp_ = !seconds;
     if (seconds && *seconds > options_.timestamp_s) cut_ = at;
   }
@@ -149,11 +140,11 @@ class RecordCheck {
   }
 
   std::optional<std::string> ComplaintAbout(AofReader::Status status) {
+    if (annotations_begin_ == good_end_) good_end_ = std::max(good_end_, annotations_end_);
     switch (status) {
       case AofReader::Status::kTruncated:
       case AofReader::Status::kFormatError:
         line_ += reader_.LastFault().line_count;
-        if (!in_multi_) good_end_ = std::max(good_end_, annotation_end_);
         return ExplainFault(reader_.LastFault());
       default:
         if (!in_multi_) return std::nullopt;
@@ -203,8 +194,9 @@ class RecordCheck {
   AofReader reader_;
   uint64_t good_end_;
   uint64_t line_ = 1;
-  uint64_t annotation_end_ = 0;
-  uint64_t complaint_end_ = 0;  // start of the record with the error, or its end if it is complete
+  uint64_t annotations_begin_ = 0;  // where the last annotations begin that no record separates
+  uint64_t annotations_end_ = 0;    // where these annotations end
+  uint64_t complaint_end_ = 0;      // start of the record with the error, or its end if it is complete
   bool ends_early_ = false;
   bool in_multi_ = false;
   std::optional<std::string> complaint_;

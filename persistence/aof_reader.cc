@@ -1,6 +1,7 @@
 #include "persistence/aof_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <cstring>
 
@@ -59,6 +60,15 @@ FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number)
 }
 
 }  // namespace
+
+std::optional<int64_t> NumberInAnnotation(Bytes line, Bytes mark) {
+  if (!line.starts_with(mark)) return std::nullopt;
+  const Bytes text = line.substr(mark.size());
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_whole = error == std::errc() && end != text.data() + text.size() && *end == '\r';
+  return is_whole ? std::optional(number) : std::nullopt;
+}
 
 AofReader::AofReader(File& file, uint64_t offset, size_t chunk_bytes)
     : file_(file), chunk_bytes_(chunk_bytes), file_offset_(offset), offset_(offset) {}

@@ -1,7 +1,7 @@
 // AofReader: reads the records of an append-only file as views into a buffer.
 //
 //   file       = { annotation | record }
-//   annotation = "#" text, line end; at most 1024 bytes         e.g. #TS:1700000000; skipped
+//   annotation = "#" text, line end; at most 1024 bytes         e.g. #TS:1700000000; skipped, see aof_annotation
 //   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count at least 1, sizes below 4 GB
 //
 // A file that ends inside an annotation or a record is truncated; any other deviation is a format error. Redis checks
@@ -14,14 +14,26 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/blob.h"
+#include "base/bytes.h"
 #include "persistence/file_system.h"
 #include "protocol/request_parser.h"
 
 namespace respite {
+
+// The annotations that Respite knows. Each is followed by a number and CRLF.
+namespace aof_annotation {
+inline constexpr Bytes kTimestamp = "#TS:";                   // Unix time in s of the next record, as Redis writes it
+inline constexpr Bytes kReplicationOffset = "#REPL-OFFSET:";  // replication offset when the line was written
+}  // namespace aof_annotation
+
+// Returns the number of an annotation, whose text is `line` with its line end. Returns nullopt if the line does not
+// begin with `mark`, or has no valid number.
+std::optional<int64_t> NumberInAnnotation(Bytes line, Bytes mark);  // the number after `mark`; nullopt: there is none
 
 class AofReader {  // reads records (requests) of an append-only file, as views into a buffer
  public:

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "base/bytes.h"
+
 namespace respite {
 
 class File;
@@ -24,9 +26,14 @@ struct Replica {  // what a primary knows about one of its replicas
   State state = State::kGreets;   // how far the synchronisation with the replica has come
   bool output_is_stream = false;  // true: the running command's output is replication stream, not a reply
 
+  // The ID of a replica follows this prefix in REPLCONF capa. Primaries of Redis and Valkey ignore capabilities that
+  // they do not know.
+  static constexpr Bytes kIdCapability = "respite-id:";
+
   // The properties that the replica has announced by REPLCONF and PSYNC, such as its port.
-  int listening_port = 0;               // port at which the replica accepts clients; 0: not announced
-  std::string announced_ip;             // address that the replica has announced; empty: none
+  std::string id;            // the same for all connections of one replica; empty: not announced, as by Redis
+  int listening_port = 0;    // port at which the replica accepts clients; 0: not announced
+  std::string announced_ip;  // address that the replica has announced; empty: none
   bool accepts_unknown_length = false;  // capa eof: the replica accepts a snapshot of unknown length
   bool knows_psync2 = false;            // capa psync2: +CONTINUE may tell the replica a new replication ID
   bool speaks_psync = false;            // the replica has sent PSYNC, not SYNC, so it acknowledges

@@ -42,6 +42,10 @@ class Transport {  // interface to a session's connection: a client's socket, th
 // a client with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };  // what is at the other end
 
+// What has become of a client's latest change of data, for WAIT and WAITAOF. kNone: the client has changed nothing.
+// kLost: this server has followed another primary since then, whose data has replaced the change.
+enum class LastChange : uint8_t { kNone, kKept, kLost };  // what has become of a client's latest change of data
+
 class QueueFlags {  // whether the session is in each of the queues of Clients
  private:
   friend class Clients;
@@ -66,17 +70,18 @@ struct Session {  // the server's state of one client
   const User* user;                         // the ACL user who has logged in; never null
   Transport* transport = nullptr;           // the connection; null: the session has none
 
-  bool closing = false;                // the connection was closed: no more input, commands or output
-  bool close_after_reply = false;      // the connection closes as soon as all output was sent
-  bool monitor = false;                // MONITOR: the client is sent the commands of all clients
-  bool no_evict = false;               // CLIENT NO-EVICT on: maxmemory-clients never closes this client
-  bool no_touch = false;               // CLIENT NO-TOUCH on: only TOUCH of this client updates LRU and LFU
-  bool import_source = false;          // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
-  bool runs_fixture = false;           // the session runs the commands of a fixture (TEST LOAD)
-  bool maint_notifications = false;    // CLIENT MAINT_NOTIFICATIONS ON: the client wants to be told of maintenance
-  ReplyState replies;                  // CLIENT REPLY: whether the client gets replies
-  ClientClusterState cluster_options;  // the client's settings for cluster commands: ASKING, READONLY …
-  QueueFlags queue_flags;              // which queues of Clients contain this session
+  bool closing = false;              // the connection was closed: no more input, commands or output
+  bool close_after_reply = false;    // the connection closes as soon as all output was sent
+  bool monitor = false;              // MONITOR: the client is sent the commands of all clients
+  bool no_evict = false;             // CLIENT NO-EVICT on: maxmemory-clients never closes this client
+  bool no_touch = false;             // CLIENT NO-TOUCH on: only TOUCH of this client updates LRU and LFU
+  bool import_source = false;        // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
+  bool runs_fixture = false;         // the session runs the commands of a fixture (TEST LOAD)
+  bool maint_notifications = false;  // CLIENT MAINT_NOTIFICATIONS ON: the client wants to be told of maintenance
+  LastChange last_change = LastChange::kNone;  // kLost: WAIT and WAITAOF count no server
+  ReplyState replies;                          // CLIENT REPLY: whether the client gets replies
+  ClientClusterState cluster_options;          // the client's settings for cluster commands: ASKING, READONLY …
+  QueueFlags queue_flags;                      // which queues of Clients contain this session
 
   ClientIdentity identity;           // name and library that the client has announced
   ClientAddresses addresses;         // addresses of both ends of the client's connection

@@ -25,6 +25,9 @@ struct History {                           // replication history of the data: i
   int stream_db = 0;         // number of the database that the last SELECT in the stream selected
   int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::SetLeastOffset)
   bool is_shared = false;    // true: replicas or a primary may have this history, so snapshots store it
+  // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the
+  // server from which the data comes. Other servers that continue this history lack them.
+  bool has_local_writes = false;  // true: clients of a writable replica made changes that the history lacks
 
   // How the data in memory is related to the history of the primary that this server follows. On a primary, this is
   // always kWhole.
@@ -80,6 +83,7 @@ struct History {                           // replication history of the data: i
   void ReplaceWith(std::string other_id, int64_t other_offset) {  // takes over a history; forgets the former one
     id = std::move(other_id);
     offset = other_offset;
+    has_local_writes = false;
     ForgetFormerHistory();
   }
   void ForgetFormerHistory() {  // from now on no replica may continue the former history

@@ -362,8 +362,9 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   // removals are independent. In a transaction or a script, the removals form one group, as in Redis.
   unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Grouping::kApart : Unit::Grouping::kTogether);
   if (request.session.blocked_client == nullptr) request.session.wait_offset = parts_.data.history.offset;
-  if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
-  request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
+  if (unit.ChangeCount() == 0) return;
+  request.session.last_change = LastChange::kKept;
+  if (unit.IsRecording()) request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();
 }
 
 // Returns the tokens of this command that requests may not use, because the emulated version lacks them. Returns null
@@ -395,7 +396,11 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     command.card->run(call);
     if (parts_.reply_editor && !session.out.HasOverflowed()) [[unlikely]]
       parts_.reply_editor->Edit(command, request.words, session, reply_start);
-    if (unit.ChangeCount() != changes_before) Record(call, request);
+    if (unit.ChangeCount() != changes_before) {
+      if (parts_.role.is_replica && command.Is(kWrite) && !unit.IsReplaying()) [[unlikely]]
+        parts_.data.history.has_local_writes = true;
+      Record(call, request);
+    }
     if (session.tracking != nullptr) TrackReads(request);
     request.continues_later = call.continues_later;
     if (call.failed) {

@@ -7,6 +7,7 @@
 #include "base/number_text.h"
 #include "base/str_cat.h"
 #include "protocol/request_text.h"
+#include "server/clients/replica.h"
 #include "server/config/settings.h"
 #include "server/dataset/history.h"
 #include "server/replication/failover.h"
@@ -59,7 +60,8 @@ std::string Handshake::NextRequest() {
     case Step::kAddress:
       return EncodedRequest({"REPLCONF", "ip-address", settings.replica_announce_ip});
     case Step::kCapabilities:
-      return EncodedRequest({"REPLCONF", "capa", "eof", "capa", "psync2"});
+      return EncodedRequest({"REPLCONF", "capa", "eof", "capa", "psync2", "capa",
+                             std::string(Replica::kIdCapability) + parts_.replica_id});
     case Step::kVersion:
       return EncodedRequest({"REPLCONF", "version", kAnnouncedVersion});
     case Step::kPsync:

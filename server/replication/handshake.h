@@ -18,8 +18,9 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
-    History& history;          // replication ID and offset of this server; gets what PSYNC tells about them
-    const Failover& failover;  // tells whether PSYNC must end with the word FAILOVER
+    History& history;               // replication ID and offset of this server; gets what PSYNC tells about them
+    const Failover& failover;       // tells whether PSYNC must end with the word FAILOVER
+    const std::string& replica_id;  // names this replica, so that the primary closes its older connection
   };
   enum class MayContinue : uint8_t { kNo, kYes };  // kYes: PSYNC may ask for a partial resynchronisation
 

@@ -136,7 +136,7 @@ void PrimaryLink::OnConnected() {
   last_io_ms_ = NowMs();
   state_ = State::kHandshake;
   handshake_.emplace(
-      Handshake::Parts{services.env, services.data.dataset.history, parts_.failover},
+      Handshake::Parts{services.env, services.data.dataset.history, parts_.failover, replica_id_},
       services.data.dataset.history.data == History::Data::kDiverged ? Handshake::MayContinue::kNo : may_continue_);
   SendNext();
 }

@@ -22,10 +22,12 @@
 #include <vector>
 
 #include "base/late_bound.h"
+#include "base/random.h"
 #include "protocol/shared_log.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/role.h"
 #include "server/clients/session.h"
+#include "server/dataset/history.h"
 #include "server/execution/pump.h"
 #include "server/net/link.h"
 #include "server/replication/handshake.h"
@@ -140,9 +142,11 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t NowMs() const;                // the real time in ms
   bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
-  const Parts parts_;           // the arguments of the constructor
-  Pump pump_;                   // runs the requests of the stream
-  respite::User user_;          // the user of the stream; has all permissions
+  const Parts parts_;  // the arguments of the constructor
+  // Names this replica to its primary (Replica::id). Always random: with the directive `seed`, run IDs may be equal.
+  const std::string replica_id_ = RandomHex(History::kIdLength);  // names this replica to its primary
+  Pump pump_;                                                     // runs the requests of the stream
+  respite::User user_;                                            // the user of the stream; has all permissions
   State state_ = State::kNone;  // whether the link connects, synchronises, or runs the stream
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether PSYNC may ask to continue
   std::unique_ptr<Link> link_;                                         // to the primary; null: not connected

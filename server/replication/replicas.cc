@@ -36,6 +36,17 @@ bool Replicas::Forget(Session& session) {
   return true;
 }
 
+void Replicas::CloseOlderSessions(const Session& session) {
+  const std::string& id = session.replica->id;
+  if (id.empty()) return;
+  const std::vector<Session*> all = all_;  // a closed session leaves all_
+  for (Session* other : all) {
+    if (other->replica->id != id) continue;
+    parts_.env.log.Notice("Replica " + NameOf(session) + " has connected again: closing its older connection");
+    parts_.clients.Close(*other);
+  }
+}
+
 void Replicas::CloseAll() {
   const std::vector<Session*> all = all_;  // a closed session leaves all_
   for (Session* session : all) parts_.clients.Close(*session);

@@ -38,6 +38,11 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   void Attach(Session& session);  // adds the session to the list. Requires: Session::replica is set, session not listed
   bool Forget(Session& session);  // forgets a session that closes; true: it was in the list
+  // Closes the sessions in the list that belong to the same replica (Replica::id) as `session`. Their connections are
+  // broken, although this server has not noticed it: WAIT would count the replica twice, or count data that it has
+  // dropped. Does nothing if the replica has no ID, like a replica of Redis. An address is no ID, because replicas
+  // behind NAT may share one. Requires: `session` is not attached yet.
+  void CloseOlderSessions(const Session& session);  // closes other sessions of the same replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }       // true: no replica is connected, not even a waiting one
   void CloseAll();                                    // disconnects all replicas

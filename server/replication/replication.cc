@@ -51,11 +51,11 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// SetLeastOffset estimates with these constants how long a stream can be at most: kMaxStreamPerFile bytes for each byte
-// of the append-only file. PINGs in idle times add at most kMaxIdleBytes, and kMaxIdleBytesPerS for each second since
-// the base was written.
-constexpr int64_t kMaxStreamPerFile = 3;
-constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
+// SetLeastOffset estimates with these constants how long a stream can be at most: AofWriter::kMaxStreamPerFile bytes
+// for each byte of the append-only file. What is only in the stream adds at most kMaxStreamOnlyBytes, because AofWriter
+// annotates the file after half of this. PINGs in idle times also add at most kMaxIdleBytesPerS for each second since
+// the base was written, which matters for files without annotations.
+constexpr int64_t kMaxStreamOnlyBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;  // for a size that cannot be true
 
@@ -150,7 +150,8 @@ void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
 }
 
 // Makes this server a primary that continues its history under a new ID. Other replicas of the former primary can then
-// do a partial resynchronisation with this server, unless its data has diverged.
+// do a partial resynchronisation with this server. They cannot if a write of the primary failed here, or if clients
+// have written to this replica: then the data is not that of the history, which ends.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.MutableSettings().replicaof.reset();
@@ -170,9 +171,11 @@ void Replication::Promote() {
   if (history.data == History::Data::kDiverged) {
     services_.env.log.Warning(
         "This server becomes a master, but at least one write of its former master failed here and is missing");
-    history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
-    services_.env.log.Notice("New replication ID is " + history.id +
-                             ". There is no secondary ID, because the data has diverged");
+  }
+  if (history.data == History::Data::kDiverged || history.has_local_writes) {
+    const char* const why = history.has_local_writes ? "clients have written to this replica" : "the data has diverged";
+    BeginNewHistory();
+    services_.env.log.Notice(StrCat("New replication ID is ", history.id, ". There is no secondary ID, because ", why));
   } else {
     history.ShiftReplicationId(services_.data.dataset.ids.Hex(History::kIdLength));
     services_.env.log.Notice(StrCat("Setting secondary replication ID to ", history.former_id, ", valid up to offset: ",
@@ -257,28 +260,32 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 }
 
 // Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
-// file does not tell the offset. The new history must begin above the offset that the old one has probably reached:
-// elections prefer the larger offset, and replicas of the old history may have older data. The old offset is estimated
-// from the size of the file, because the stream had the same commands, and also PINGs, requests for acknowledgements,
-// and perhaps more SELECTs. The estimate is too low if clients sent many WAITs for few writes, or if the base names no
-// offset and date (aof-use-rdb-preamble no).
+// file does not tell the ID. The new history must begin above the offset that the old one has reached: elections prefer
+// the larger offset, and replicas of the old history may have older data. The file has the offset in its base, and in
+// annotations (AofWriter::AnnotateOffset). From the last of these on, the offset is estimated from the size of the
+// file, because the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more
+// SELECTs. The estimate may be too low after a rewrite with `aof-use-rdb-preamble no`, before which the server had
+// restarted and had no replica since.
 void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
-  const Loading::FileHistory& base = loading.file_history();
-  const auto file_bytes = static_cast<int64_t>(std::min<uint64_t>(loading.TotalBytes(), kMaxFileBytes));
+  const Loading::FileHistory& file = loading.file_history();
+  const int64_t known = std::max({int64_t{0}, file.IsWhole() ? file.offset : 0, file.annotated_offset});
+  const uint64_t later_bytes = loading.TotalBytes() - std::min(file.bytes_to_annotation, loading.TotalBytes());
+  const int64_t stream_bytes =
+      AofWriter::kMaxStreamPerFile * static_cast<int64_t>(std::min<uint64_t>(later_bytes, kMaxFileBytes));
   const int64_t now_s = services_.env.clock.WallMs() / 1000;
-  const int64_t age_s = base.written_s > 0 ? std::max<int64_t>(now_s - base.written_s, 0) : 0;
-  const int64_t least =
-      (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes + kMaxIdleBytesPerS * age_s;
+  const int64_t age_s = file.written_s > 0 ? std::max<int64_t>(now_s - file.written_s, 0) : 0;
+  const int64_t least = known + stream_bytes + kMaxStreamOnlyBytes + kMaxIdleBytesPerS * age_s;
   History& history = services_.data.dataset.history;
   history.least_offset = std::max(history.least_offset, std::min(least, History::kMaxOffset / 2));
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
-// one, with the history of the file as its former one (master_replid2). The backlog begins where the file ends, so a
-// replica with a smaller offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one
-// too, because the former history ends there.
+// one, with the history of the file as its former one (master_replid2). There is no former one if the data has changes
+// that are not in the history (has_local_writes). The backlog begins where the file ends, so a replica with a smaller
+// offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one too, because the former
+// history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   // Does nothing if the file names no history. The stream continues in the database that the file names, so this server
@@ -287,6 +294,9 @@ void Replication::ContinueFromFile() {
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
     history.ReplaceWith(file.id, file.offset);
+    history.has_local_writes = file.has_local_writes;
+  } else if (file.has_local_writes) {
+    history.offset = file.offset + 1;  // as in BeginNewHistory
   } else {
     history.former_id = file.id;
     history.former_end = file.offset + 1;
@@ -326,6 +336,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
     setsockopt(session.transport->FileDescriptor(), IPPROTO_TCP, TCP_NODELAY, &off, sizeof off);
   }
   log.Notice("Replica " + Replicas::NameOf(session) + " asks for synchronization");
+  replicas_.CloseOlderSessions(session);
   ServerStats& stats = services_.env.stats;
   if (request.speaks_psync && TryContinue(session, request)) {
     ++stats.sync_partial_ok;

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <limits>
 #include <utility>
 
 #include "base/bytes.h"
@@ -163,10 +162,12 @@ void Resync::DropOldHistory() {
   parts_.replicas.CloseAll();
   services.data.dataset.history.ReplaceWith(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
-  // Makes WAIT count no replicas for earlier writes of the clients, because these writes belong to the history that
-  // ends here.
-  services.clients.registry.ForEach(
-      [](Session& session) { session.wait_offset = std::numeric_limits<int64_t>::max(); });
+  // Makes WAIT and WAITAOF count no server for earlier writes of the clients, because these writes belong to the
+  // history that ends here. Offsets of that history mean nothing in the next one.
+  services.clients.registry.ForEach([](Session& session) {
+    session.wait_offset = 0;
+    if (session.last_change == LastChange::kKept) session.last_change = LastChange::kLost;
+  });
   services.data.dataset.history.data = History::Data::kNone;
   parts_.stream.End();
 }
@@ -218,6 +219,7 @@ bool Resync::Install() {
   NotifyOfNewData();
   History& history = services.data.dataset.history;
   history.ReplaceWith(id_, offset_);
+  history.has_local_writes = services.storage.loading.file_history().has_local_writes;
   history.Confirm();
   history.is_shared = true;
   TurnAofBackOn();  // the base of the file names the history

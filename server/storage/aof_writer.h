@@ -60,6 +60,14 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   IoError SimulateCrash(AppendFsync policy);  // TEST CRASH: truncates what a machine crash would lose; closes
 
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
+  // A server that loads the files estimates the replication offset: it assumes at most this number of stream bytes for
+  // each byte of a file, because the stream has the same commands (Replication::SetLeastOffset).
+  static constexpr int64_t kMaxStreamPerFile = 3;  // stream bytes for each byte of the file, at most
+  // Adds the annotation "#REPL-OFFSET:<offset>" if `offset`, the replication offset, is more than 8 MB above what can
+  // be estimated from this file. This is so after messages (PUBLISH) and commands that only replicas get. Must be
+  // called before Flush, so that the annotation is in the file before a replica gets this part of the stream. Cost: a
+  // few comparisons.
+  void AnnotateOffset(int64_t offset);  // adds the replication offset, if the file cannot tell it
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
@@ -85,7 +93,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   }
   void ResetDelayedWrites() { delayed_writes_ = 0; }  // CONFIG RESETSTAT: sets DelayedWrites to 0
 
-  uint64_t AppendedBytes() const { return appended_bytes_; }  // bytes that Append has added since the start
+  uint64_t AppendedBytes() const { return appended_bytes_; }  // bytes for the files that were added since the start
   uint64_t SyncedBytes();                                     // how many of AppendedBytes are on the disk (WAITAOF)
 
  private:
@@ -121,7 +129,9 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   FsyncGuarantee guarantee_;                        // TEST CRASH: how much of the file survives a machine crash
   int selected_db_ = -1;                            // database of the last SELECT in this file; -1: none yet
   int64_t timestamp_s_ = 0;                         // Unix time of the last "#TS:" line
-  uint64_t appended_bytes_ = 0;                     // bytes that Append has added since the start
+  int64_t annotated_offset_ = 0;                    // offset in the last annotation of this file; 0: there is none
+  uint64_t annotated_bytes_ = 0;                    // value of appended_bytes_ after that annotation, or in Open
+  uint64_t appended_bytes_ = 0;                     // bytes that were added to buffer_ since the start
   uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded
   uint64_t synced_bytes_ = 0;                       // how many of appended_bytes_ are on the disk
   SyncTask sync_;                                   // the background sync that runs, or ran last

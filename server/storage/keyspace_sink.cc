@@ -17,6 +17,7 @@
 #include "server/dataset/unit.h"
 #include "server/storage/hidden_slots_text.h"
 #include "server/storage/loading.h"
+#include "server/storage/rdb_contents.h"
 #include "server/storage/storage_subsystem.h"
 
 namespace respite {
@@ -85,6 +86,8 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     services_.storage.loading.file_history().primary = value;
   } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
     services_.storage.loading.file_history().stream_db = static_cast<int>(Number(value));
+  } else if (name == kLocalWritesAux) {
+    services_.storage.loading.file_history().has_local_writes = Number(value) != 0;
   } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
     ReadHiddenSlots(value, target_.keyspace.hidden());
   } else if (log.IsLevelEnabled(LogLevel::kDebug)) {

@@ -55,13 +55,16 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     rdb_used_mem_bytes_ = bytes;
   }
   uint64_t TotalBytes() const { return total_bytes_; }  // size of the files that were loaded last; 0: unknown
-  struct FileHistory {                                  // the replication ID and offset in the loaded RDB file
+  struct FileHistory {                                  // the replication ID and offset in the loaded files
     std::string id;                                     // replication ID; empty: none
     int64_t offset = -1;                                // replication offset; -1: none
     int64_t written_s = 0;                              // Unix time when the file was begun; 0: unknown
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
     std::string primary;                                // "host:port" if a replica in step wrote it; empty: other data
-    bool IsWhole() const {                              // true: ID and offset are valid
+    int64_t annotated_offset = -1;     // replication offset in the last #REPL-OFFSET of an append-only file; -1: none
+    uint64_t bytes_to_annotation = 0;  // bytes of all files up to the end of this annotation
+    bool has_local_writes = false;     // the data has changes that are not in the history
+    bool IsWhole() const {             // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }
   };
@@ -104,7 +107,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   uint64_t keys_loaded_ = 0;                  // number of keys from RDB files, in this or the last loading
   uint64_t keys_expired_ = 0;                 // number of keys that were dropped, as they had expired
   unsigned delays_ = 0;                       // counts calls of SlowDown while key-load-delay is negative
-  FileHistory file_history_;                  // the replication ID and offset in the loaded RDB file
+  FileHistory file_history_;                  // the replication ID and offset in the loaded files
   std::function<void()> on_advance_ = [] {};  // called by each Advance
   std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // database and name of expired keys not loaded
 };

@@ -1,5 +1,6 @@
 #include "server/storage/preload.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -106,7 +107,8 @@ LoadOutcome LoadPreloadFile(const Services& services) {
   // Makes this data the beginning of a new replication history, because replicas may have newer data of the old one.
   // The new history begins above the offset of the file, because elections prefer the larger offset.
   Loading::FileHistory& file = services.storage.loading.file_history();
-  if (file.IsWhole()) services.data.dataset.history.least_offset = file.offset + 1;
+  const int64_t offset = std::max(file.IsWhole() ? file.offset : -1, file.annotated_offset);
+  if (offset >= 0) services.data.dataset.history.least_offset = offset + 1;
   file = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   services.env.log.Warning("DB loaded from the preload-file " + target +

@@ -48,6 +48,7 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
     const auto& primary = parts_.env.settings.replicaof;
     if (primary && parts_.history.IsWhole() && parts_.history.IsConfirmed())
       content.aux.emplace_back(kReplPrimaryAux, primary->Text());
+    if (parts_.history.has_local_writes) content.aux.emplace_back(kLocalWritesAux, "1");
   }
   if (!parts_.keyspace.hidden().IsEmpty())
     content.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));

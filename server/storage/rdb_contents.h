@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/bytes.h"
 #include "persistence/rdb_file_writer.h"
 #include "server/runtime/env.h"
 #include "server/storage/children.h"
@@ -19,6 +20,9 @@ class MemoryGauge;
 // The purpose of an RDB file. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
 // kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };  // what an RDB file is for
+
+// An RDB file has this aux field, with the value 1, if History::has_local_writes is true. Redis ignores the field.
+inline constexpr Bytes kLocalWritesAux = "repl-local-writes";  // aux field: changes that are not in the history
 
 class RdbContents {  // decides what an RDB file contains, and in which format
  public:

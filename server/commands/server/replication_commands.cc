@@ -296,6 +296,9 @@ struct ReplConf {
       const Bytes capability = call.args.Next();
       if (EqualsIgnoreCase(capability, "eof")) Of(session).accepts_unknown_length = true;
       if (EqualsIgnoreCase(capability, "psync2")) Of(session).knows_psync2 = true;
+      if (capability.starts_with(Replica::kIdCapability)) {
+        Of(session).id = capability.substr(Replica::kIdCapability.size());
+      }
     } else if (EqualsIgnoreCase(option, "version")) {
       Of(session).version = call.args.Next();
     } else if (EqualsIgnoreCase(option, "rdb-only")) {

@@ -26,7 +26,12 @@ constexpr char kWaitAofDisabled[] = "ERR WAITAOF cannot be used when numlocal is
 
 namespace {
 
+// Returns whether the data that the client has changed last was replaced since then, by that of another primary. No
+// server has the change then, whatever the offsets say.
+bool HasLostItsChange(const Session& session) { return session.last_change == LastChange::kLost; }
+
 int64_t CountReplicas(const Services& services, const Session& session) {
+  if (HasLostItsChange(session)) return 0;
   return services.replication.replicas().AckedReplicaCount(session.wait_offset);
 }
 void ReplyAckCount(Reply& reply, const Services& services, const Session& session) {
@@ -36,10 +41,11 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
 // Returns whether the writes of this client are on this server's disk. Writes are not durable while the first base file
 // of the append-only file is written, and never without an append-only file.
 bool IsOnDisk(const Services& services, const Session& session) {
-  return services.storage.aof.state() == AppendOnlyFile::State::kOn &&
+  return !HasLostItsChange(session) && services.storage.aof.state() == AppendOnlyFile::State::kOn &&
          services.storage.aof.writer().SyncedBytes() >= session.appended_aof_bytes;
 }
 int64_t CountDisks(const Services& services, const Session& session) {
+  if (HasLostItsChange(session)) return 0;
   return services.replication.replicas().SyncedReplicaCount(session.wait_offset);
 }
 void ReplyOnDisk(Reply& reply, const Services& services, const Session& session) {

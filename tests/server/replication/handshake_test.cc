@@ -16,13 +16,14 @@ using MayContinue = Handshake::MayContinue;
 
 const std::string kHandshakeId(40, 'a');
 const std::string kOtherHandshakeId(40, 'b');
+const std::string kHandshakeReplicaId(40, 'c');
 
 class HandshakeTest : public testing::Test {
  protected:
   Handshake& Begin(MayContinue may_continue = MayContinue::kYes) {
     server_->services().data.dataset.history.ReplaceWith(kHandshakeId, 99);
     handshake_.emplace(Handshake::Parts{server_->services().env, server_->services().data.dataset.history,
-                                        server_->services().replication.failover()},
+                                        server_->services().replication.failover(), kHandshakeReplicaId},
                        may_continue);
     return *handshake_;
   }
@@ -46,7 +47,7 @@ TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
   EXPECT_EQ(handshake.HandleLine("+PONG"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "listening-port", "7002"});
   EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
-  ExpectNext({"REPLCONF", "capa", "eof", "capa", "psync2"});
+  ExpectNext({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "respite-id:" + kHandshakeReplicaId});
   EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
   ExpectNext({"REPLCONF", "version", "9.0.0"});
   EXPECT_EQ(handshake.HandleLine("+OK"), HandshakeVerdict::kNext);
