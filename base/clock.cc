@@ -23,6 +23,8 @@ int64_t SystemClock::MonotonicUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
 int64_t SystemRealClock::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
+int64_t SystemRealClock::ThreadCpuMs() const { return ReadUs(CLOCK_THREAD_CPUTIME_ID) / 1000; }
+
 bool SystemRealClock::IsTickCounterReliable() const {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;

@@ -12,6 +12,9 @@ class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: th
   virtual ~RealClock() = default;
 
   virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
+  // Does not advance while the machine sleeps, or while the process is stopped or waits for a processor. The default is
+  // for clocks of tests. Cost: a system call.
+  virtual int64_t ThreadCpuMs() const { return NowMs(); }  // processor time of the calling thread in ms
 
   // LapTimer asks this before it computes the time between two readings of the RealClock from ticks of the processor.
   virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks run as evenly as this RealClock
@@ -22,7 +25,8 @@ class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: th
 // Cost: one vDSO call (about 20 ns) per reading.
 class SystemRealClock final : public RealClock {  // the machine's monotonic clock
  public:
-  int64_t NowUs() const override;  // the real time in µs, from the machine's monotonic clock
+  int64_t NowUs() const override;        // the real time in µs, from the machine's monotonic clock
+  int64_t ThreadCpuMs() const override;  // processor time of the calling thread in ms
   // The kernel uses the tick counters only if the counters of all processors agree. Cost: reads a small file.
   bool IsTickCounterReliable() const override;  // true: the kernel itself relies on the processor's tick counters
 };

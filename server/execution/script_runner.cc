@@ -1,7 +1,6 @@
 #include "server/execution/script_runner.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "base/log.h"
@@ -323,11 +322,7 @@ void ScriptRunner::CountError(Bytes text) noexcept {
 
 std::span<const Bytes> ScriptRunner::RunningArguments() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::CpuMs() const noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
-}
+int64_t ScriptRunner::CpuMs() const noexcept { return parts_.env.real_clock.ThreadCpuMs(); }
 
 int64_t ScriptRunner::RunningMs() const { return parts_.env.real_clock.NowMs() - current_->started_ms; }
 

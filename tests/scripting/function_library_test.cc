@@ -501,8 +501,8 @@ TEST_F(FunctionLibraryTest, ReleasesMemory) {
 
 // A library that keeps 6 MB until its function `name` is called.
 std::string Hoard(const std::string& name) {
-  return Code(name, "local s = string.rep('x', 6000000)\nredis.register_function('" + name +
-                        "', function() s = nil return 1 end)");
+  return Code(name, "local t = {}\nfor i = 1, 80000 do t[i] = {} end\nredis.register_function('" + name +
+                        "', function() t = nil return 1 end)");
 }
 
 // All libraries of clients together may add script-memory-limit, for as long as they exist: what their functions have
