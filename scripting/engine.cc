@@ -151,8 +151,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   if (extend != nullptr) extend(lua_);
   globals_ = ProtectGlobals(lua_);
   ObserveCoroutines(lua_, this);
-  lua_gc(lua_, LUA_GCCOLLECT);
-  NoteCollected();
+  CollectAll();
 }
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
@@ -366,6 +365,8 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
   std::optional<ScriptFailure> failure;
   if (status != LUA_OK) failure = DescribeFailure(Bytes());
   lua_settop(lua_, 0);
+  // A library that has allocated so much took longer than a collection. So the next calls need not pay for it.
+  if (status == LUA_ERRMEM || used_bytes_ > collector_start_bytes_) CollectAll();
   return failure;
 }
 
@@ -381,10 +382,7 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
 // failure. A failure can also occur while the reply is being written: if the reply is too large, or if the script is
 // killed. The caller then removes the part already written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
-  if (status == LUA_ERRMEM) {
-    lua_gc(lua_, LUA_GCCOLLECT);
-    NoteCollected();
-  }
+  if (status == LUA_ERRMEM) CollectAll();
   std::optional<ScriptFailure> failure;
   auto finish = [&] {
     failure = FailureIn(lua_);
@@ -445,6 +443,11 @@ void ScriptEngine::CollectSome() {
   // stopped, and freed memory (such as the buffer for a long source) reduces it, so there might be no step.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) NoteCollected();
+}
+
+void ScriptEngine::CollectAll() {
+  lua_gc(lua_, LUA_GCCOLLECT);
+  NoteCollected();
 }
 
 // Called when the collector has visited everything, so that little garbage is left. While a script runs, the collector

@@ -136,6 +136,8 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
+  // Garbage that is freed meanwhile would make the library look smaller than it is.
+  if (engine().UsedBytes() > host_.MemoryLimit() / 8) engine().CollectAll();
   engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));
   const size_t bytes_before = engine().UsedBytes();
   const auto library = std::make_shared<FunctionLibrary>(contents_.engine, std::move(header.value().name), code);

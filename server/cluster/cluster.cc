@@ -251,7 +251,7 @@ void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
   if (sender != nullptr && !sender->IsMyself()) {
     UpdateEpochsAndOffset(*sender, packet.header);
-    DetectRestartOfPrimary(link, *sender);
+    NotePrimaryAlive(link, *sender);
   }
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
@@ -273,11 +273,11 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// Notices that the primary answers again on a new connection, after the replication link and the old connection have
-// ended: it has probably restarted, perhaps with an older dump.
-void Cluster::DetectRestartOfPrimary(const BusLink& link, const ClusterNode& sender) {
-  if (view_->me().primary != &sender || !link.opened_without_replication || core_.host.IsLinked()) return;
-  core_.host.HandleRestartOfPrimary();
+// If the primary answers on a new connection, after the replication link and the old connection have ended, it has
+// probably restarted, perhaps with an older dump.
+void Cluster::NotePrimaryAlive(const BusLink& link, const ClusterNode& sender) {
+  if (view_->me().primary != &sender || core_.host.IsLinked()) return;
+  core_.host.HandlePrimaryAlive(link.opened_without_replication);
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {

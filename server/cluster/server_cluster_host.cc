@@ -104,9 +104,8 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
 
-void ServerClusterHost::HandleRestartOfPrimary() {
-  // A node that has itself restarted has no link yet, and cannot tell whether the primary has restarted, too.
-  if (services_.replication.primary_link().HasBeenLinked()) services_.data.dataset.history.NotePrimaryRestarted();
+void ServerClusterHost::HandlePrimaryAlive(bool has_restarted) {
+  services_.replication.primary_link().NotePrimaryAlive(has_restarted);
 }
 
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {

@@ -49,11 +49,20 @@ struct History {                           // replication history of the data: i
   int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
-  // Called on a replica without a link whose primary has probably restarted since. The history of the primary may have
-  // become shorter, and other replicas may have its new part. So the offset can only be compared with those of replicas
-  // in the same position. Changes nothing after a failover, because then shared_until tells what is shared.
-  void NotePrimaryRestarted() {  // elections now prefer replicas that are linked to the primary
+  // Called on a replica without a link whose primary is alive, but has another history or has probably restarted. Other
+  // replicas may then have newer data at smaller offsets. So the offset can only be compared with those of replicas in
+  // the same position. Changes nothing if shared_until tells what is shared.
+  void NotePrimaryMovedOn() {  // elections now prefer replicas that are linked to the primary
     if (IsConfirmed()) shared_until = 0;
+  }
+  // Called on a replica when its primary is heard, `down_ms` after the link to it was lost. A replica whose link stays
+  // down although the primary is alive must not win against replicas that lost the link together with the primary.
+  void NotePrimaryAlive(bool has_restarted, int64_t down_ms) {  // after a restart or 2 s: calls NotePrimaryMovedOn
+    if (has_restarted || down_ms >= 2000) NotePrimaryMovedOn();
+  }
+  // Called if the primary says that it shares the history of this replica up to this number of bytes.
+  void NoteShared(int64_t bytes) {  // limits shared_until, and so the offset in elections
+    shared_until = std::max<int64_t>(1, shared_until == 0 ? bytes : std::min(shared_until, bytes));
   }
   void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server
     data = Data::kWhole;
@@ -62,6 +71,7 @@ struct History {                           // replication history of the data: i
   static int64_t PlainOffset(int64_t offset_in_elections) {  // undoes the `- kMaxOffset` of OffsetInElections
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
+  bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
 
   bool IsWhole() const { return data == Data::kWhole; }  // needed for every failover to this server, except TAKEOVER

@@ -136,7 +136,10 @@ void FullSync::SendFullResync(Session& session, Replica::State state) {
   replica.sent_at_ms = parts_.env.real_clock.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
-  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, "\r\n"));
+  // Only Respite's replicas announce an ID, and read a third number.
+  const bool tells_shared = !replica.id.empty() && replica.shared_until >= 0;
+  const std::string shared = tells_shared ? StrCat(" ", replica.shared_until) : "";
+  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, shared, "\r\n"));
   parts_.clients.QueueFlush(session);
 }
 

@@ -168,13 +168,19 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-// Reads the replication ID and the offset. Also records in History whether the primary has the history of this replica:
+// Reads the replication ID, the offset and, from a Respite server, how many bytes of this replica's history it shares.
+// Also records in History whether the primary has the history of this replica:
 // until the snapshot has come, the old data stays, and elections must know what it is worth.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
-  const int64_t offset = blank == Bytes::npos ? -1 : ParseInteger(line.substr(blank + 1)).value_or(-1);
-  if (!IsHistoryId(id) || offset < 0 || offset > History::kMaxOffset) {
+  Bytes rest = blank == Bytes::npos ? Bytes() : line.substr(blank + 1);
+  const size_t offset_digits = std::min(rest.find(' '), rest.size());
+  const int64_t offset = ParseInteger(rest.substr(0, offset_digits)).value_or(-1);
+  rest.remove_prefix(std::min(offset_digits + 1, rest.size()));
+  const bool has_shared = !rest.empty();
+  const int64_t shared = ParseInteger(rest).value_or(-1);
+  if (!IsHistoryId(id) || offset < 0 || offset > History::kMaxOffset || (has_shared && shared < 0)) {
     return Fail(LogLevel::kWarning, "Master replied with wrong +FULLRESYNC syntax.");
   }
   id_ = id;
@@ -182,8 +188,10 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   History& history = parts_.history;
   if (id == history.id) {
     history.shared_until = History::kMaxOffset;
+  } else if (has_shared) {
+    history.NoteShared(shared);
   } else {
-    history.NotePrimaryRestarted();
+    history.NotePrimaryMovedOn();
   }
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;

@@ -61,6 +61,11 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   Retry();
 }
 
+void PrimaryLink::NotePrimaryAlive(bool has_restarted) {
+  if (!HasBeenLinked() || state_ == State::kLinked) return;
+  parts_.services.data.dataset.history.NotePrimaryAlive(has_restarted, NowMs() - down_since_ms_);
+}
+
 bool PrimaryLink::IsWaitingToRetry() const {
   return state_ == State::kFailed || (state_ == State::kConnect && NowMs() < retry_at_ms_);
 }
@@ -203,7 +208,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 }
 
 void PrimaryLink::HandleAnswer(Bytes line) {
-  if (std::exchange(was_unreachable_, false)) parts_.services.data.dataset.history.NotePrimaryRestarted();
+  NotePrimaryAlive(std::exchange(was_unreachable_, false));
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
   // A target that answers that it is a primary has refused, unless an earlier PSYNC … FAILOVER has made it the primary.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
@@ -430,7 +435,6 @@ void PrimaryLink::EndAtProtocolError() {
   DelayRetry();
 }
 
-// Continues with received bytes in a later event loop turn, so that other clients are served first.
 void PrimaryLink::Resume() {
   if (!parts_.services.env.host || std::exchange(resume_posted_, true)) return;
   parts_.services.env.host->Post([this] {
@@ -503,11 +507,8 @@ int64_t PrimaryLink::OffsetOnDisk() {
   return offset_on_disk_;
 }
 
-// Discards the replies to the stream: a replica sends only acknowledgements to its primary.
 void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
-// Called when the session that runs the stream is closed, for example by CLIENT KILL. Removes the session, and drops
-// the connection to the primary if the link was up.
 void PrimaryLink::Close() {
   Session* const session = std::exchange(session_, nullptr);
   parts_.services.clients.role.is_linked = false;

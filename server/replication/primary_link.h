@@ -75,6 +75,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
+  // Called when the primary is heard while the link is down. Tells History that other replicas may have newer data if
+  // the primary has probably restarted, or if the link has been down for two seconds.
+  void NotePrimaryAlive(bool has_restarted);  // the primary is alive, and the link to it is down
+
   bool HasBeenLinked() const { return linked_since_ms_ != 0; }  // false: the link was never up since the server started
   State state() const { return state_; }  // what the link does: connects, synchronises, runs the stream …
   struct Figures {                        // figures of the link, for INFO and ROLE

@@ -346,6 +346,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   ++stats.sync_full;
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
+  if (request.speaks_psync && history.former_end >= 0 && request.id == history.former_id)
+    session.replica->shared_until = history.former_end - 1;
   if (!stream_.HasBacklog()) {
     // Takes a new replication ID. Without a backlog, the offset did not count all writes, so a former replica may have
     // other data at the present ID and offset.

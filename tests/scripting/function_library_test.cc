@@ -537,13 +537,13 @@ TEST_F(FunctionLibraryTest, ScriptsThatAreKeptTakeNoMemoryFromOthers) {
     const std::string body = "return '" + std::to_string(i) + std::string(1'000'000, 'x') + "'";
     ASSERT_TRUE(scripts.Add(body, ScriptCache::Retention::kPermanent)) << i;
   }
-  const auto script = scripts.Add("return #string.rep('x', 8000000)", ScriptCache::Retention::kEvictable);
+  const auto script = scripts.Add("return #string.rep('x', 6000000)", ScriptCache::Retention::kEvictable);
   ASSERT_TRUE(script);
   BlockPool pool;
   ReplyBuffer out(pool);
   Reply reply(out, RespVersion::kResp2);
   EXPECT_FALSE(scripts.engine().RunScript({script.value()->function, script.value()->sha, {}, {}}, reply));
-  EXPECT_EQ(out.Text(), ":8000000\r\n");
+  EXPECT_EQ(out.Text(), ":6000000\r\n");
 }
 
 // A step of the collector takes about a millisecond in such a Lua state.

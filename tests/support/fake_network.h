@@ -76,7 +76,6 @@ class FakeNetwork {
   // Sets whether connections to this port are refused.
   void Refuse(int port) { refusing_.insert(port); }
   void Accept(int port) { refusing_.erase(port); }
-  void Accept(int port) { refusing_.erase(port); }
 
   // Bytes that have arrived from `port` at `dialer` on the current connection.
   std::string Received(int dialer, int port) const;

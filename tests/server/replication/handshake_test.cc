@@ -155,11 +155,21 @@ TEST_F(HandshakeTest, TakesTheHistoryOfASnapshot) {
   EXPECT_EQ(handshake.offset(), 12345);
 }
 
+// A Respite server says how many bytes of the replica's history it shares.
+TEST_F(HandshakeTest, TakesHowMuchIsShared) {
+  Handshake& handshake = ToPsync();
+  EXPECT_EQ(handshake.HandleLine("+FULLRESYNC " + kOtherHandshakeId + " 12345 60"), HandshakeVerdict::kSnapshot);
+  EXPECT_EQ(handshake.offset(), 12345);
+  EXPECT_EQ(server_->services().data.dataset.history.OffsetInElections(), 60);
+  EXPECT_TRUE(server_->services().data.dataset.history.IsComparable());
+}
+
 TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
   for (const std::string& line :
        {std::string("+FULLRESYNC"), std::string("+FULLRESYNC "), "+FULLRESYNC " + kOtherHandshakeId,
         "+FULLRESYNC " + kOtherHandshakeId + " ", "+FULLRESYNC " + kOtherHandshakeId + " x",
-        "+FULLRESYNC " + kOtherHandshakeId + " -1", "+FULLRESYNC " + kOtherHandshakeId + " 1 2",
+        "+FULLRESYNC " + kOtherHandshakeId + " -1", "+FULLRESYNC " + kOtherHandshakeId + " 1 x",
+        "+FULLRESYNC " + kOtherHandshakeId + " 1 -2", "+FULLRESYNC " + kOtherHandshakeId + " 1 2 3",
         "+FULLRESYNC " + kOtherHandshakeId.substr(1) + " 1", "+FULLRESYNC " + kOtherHandshakeId + "b 1",
         "+FULLRESYNC " + kOtherHandshakeId + " 99999999999999999999", "+FULLRESYNC " + std::string(40, '\x01') + " 1",
         std::string("+OK"), std::string("-NOAUTH x"), std::string("-LOADING x"), std::string("-NOMASTERLINK x"),
