@@ -81,6 +81,11 @@ void PurgeAllocator() {
   mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
 }
 
+void ReturnOldPages() {
+  static const std::string all = StrCat("arena.", MALLCTL_ARENAS_ALL, ".decay");
+  mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
+}
+
 std::string AllocatorReport() {
   std::string report;
   auto append = [](void* target, const char* text) { static_cast<std::string*>(target)->append(text); };
@@ -118,6 +123,8 @@ std::string AllocatorName() { return "libc"; }
 AllocatorStats ReadAllocatorStats() { return {}; }
 
 void PurgeAllocator() { malloc_trim(0); }
+
+void ReturnOldPages() {}
 
 std::string AllocatorReport() { return {}; }
 
