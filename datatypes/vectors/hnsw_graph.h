@@ -104,7 +104,8 @@ class HnswGraph {  // vectors and the links between them
   // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
                                      std::span<const VectorHit> entries, uint32_t ef, uint32_t layer) const;
-  // `ef` nodes are considered as neighbours. Cost: O(ef * m * log n) distances.
+  // On each layer, the nearest `ef` nodes that a search finds are candidates for neighbours. Cost: O(ef * m * log n)
+  // distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
   // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.

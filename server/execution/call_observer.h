@@ -127,7 +127,7 @@ class CallObservers {  // list of attached observers; tells them of commands
   void ForEach(Visit&& visit);  // calls visit(listener) for each attached observer
   void Tidy();                  // removes detached listeners
 
-  std::vector<Listener> listeners_;   // the attached observers
+  std::vector<Listener> listeners_;   // the attached observers, with their thresholds
   CallThresholds lowest_thresholds_;  // for each kind of threshold, the lowest one of all observers
   int depth_ = 0;                     // how many calls of ForEach are running, since calls may nest
 };

@@ -86,7 +86,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   void RequestTurn(int64_t real_us);  // makes a turn of the event loop run at this real time (µs)
 
   const Parts parts_;                 // other parts of the server that this class uses
-  std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID
+  std::map<uint64_t, Await> awaits_;  // the waits of the clients that TEST AWAIT has blocked, by client ID
   int64_t turn_at_us_ = kNever;       // when RequestTurn makes the loop run (real time); kNever: not requested
   std::weak_ptr<const RequestCounter> request_counter_;  // for TEST AWAIT QUIET; expired: no client waits in it
 };

@@ -66,7 +66,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const {  // socket events needed for transfers
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Events PossibleTransfers(SocketPoller::Events ready) const {  // the transfers that `ready` allows
+  SocketPoller::Events PossibleTransfers(
+      SocketPoller::Events ready) const {  // which of receiving and sending `ready` allows
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
@@ -78,8 +79,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
  private:
   bool TlsInHandshake() const;                                               // InHandshake of an encrypted stream
   bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
-  SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // EventsToAwait of an encrypted stream
-  SocketPoller::Events TlsPossibleTransfers(                                 // PossibleTransfers of an encrypted stream
+  SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // with TLS: socket events to wait for
+  SocketPoller::Events TlsPossibleTransfers(  // with TLS: which of receiving and sending `ready` allows
       SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_

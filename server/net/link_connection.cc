@@ -192,9 +192,8 @@ void LinkConnection::OnReady(SocketPoller::Events ready) {
 }
 
 void LinkConnection::Receive() {
-  // Reads into the scratch buffer of the loop, which all connections share. OnReceived may run a long script or load,
-  // while other connections read. The loop then gives them another buffer (ServeDuringLongTask), so the bytes of this
-  // connection stay.
+  // All connections of the loop read into this one scratch buffer. If OnReceived runs a long script or load, other
+  // connections may read meanwhile. ServeDuringLongTask gives them another buffer, so the content of `scratch` stays.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

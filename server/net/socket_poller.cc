@@ -19,7 +19,7 @@ constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 }  // namespace
 
 // Memory for the one asynchronous wait that LetSocketsWakeAsio starts. Without it, Asio would allocate memory for each
-// wait. Asio still has the wait when the SocketPoller is destroyed, and destroys it later.
+// wait. Asio may destroy the wait later than the SocketPoller is destroyed. So the later of the two frees the memory.
 struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;

@@ -62,7 +62,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   // are left wait for the next call.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
-  void LetSocketsWakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
+  void LetSocketsWakeAsio();  // call before each wait in Asio, so that a ready watched socket also ends this wait
 
  private:
   struct WaitMemory;  // memory for the operation of Asio that waits
