@@ -250,7 +250,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
-    if (graph.Changes() != changes_) Refresh(graph, query);
+    if (graph.Changes() != changes_) AdaptToChanges(graph, query);
     for (const VectorHit& hit : std::exchange(start_nodes_, {})) {
       if (!Offer(hit, accepts)) return true;
     }
@@ -323,9 +323,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the remaining
-  // ones again.
-  void Refresh(const HnswGraph& graph, const StoredVector& query) {  // after a change: drops removed nodes
+  void AdaptToChanges(const HnswGraph& graph,  // after a change: drops removed nodes, computes all distances again
+                      const StoredVector& query) {
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &start_nodes_}) {
       std::erase_if(*hits, [&](const VectorHit& hit) {

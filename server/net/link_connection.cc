@@ -186,7 +186,7 @@ void LinkConnection::OnReady(SocketPoller::Events ready) {
   parts_.loop.MarkActive(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
   if (stage_ == Stage::kHandshake) return Handshake();
-  const SocketPoller::Events allowed = stream_->PossibleTransfers(ready);
+  const SocketPoller::Events allowed = stream_->TransfersAfter(ready);
   if (allowed.writable && HasUnsent()) SendMore();
   if (user_ != nullptr && allowed.readable && is_reading_) Receive();
 }
