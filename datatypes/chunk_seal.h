@@ -59,11 +59,13 @@ ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` byt
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elements; null: no gain, or over 255 bytes
                               size_t open_size);
 
-// UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes, and
-// return a view of `scratch`. (A text that is stored as it is needs no decoding, and is returned as a view of the
-// block.) Before UnpackText, call UnpackPrefix once for this `scratch`.
-//   place    index of the first symbol of the element, or index of the integer
-//   symbols  number of symbols of the element, after the common prefix
+// UnpackText and UnpackInteger decode one sealed element into `scratch`, and return a view of `scratch`. (A text that
+// is stored as it is needs no decoding, and is returned as a view of the block.) `scratch` must have room for 255
+// bytes, the longest element, and 7 more, because characters are stored eight at a time. Before UnpackText, call
+// UnpackPrefix once for this `scratch`.
+//   place    index in the block of the first symbol of the element (a symbol stands for one character), or index of
+//            the integer
+//   symbols  number of characters of the element after the common prefix
 void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols,  // decodes a text; requires UnpackPrefix
                  char* scratch);

@@ -509,8 +509,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       if (bucket.passed_count == 0) return;
     }
   }
-  // VisitCollisions calls visit(slot) for the slots in collisions_ whose home is bucket `home` of the page
-  // directory_[page_at].
+  // collisions_ has slots that found no place in their page. VisitCollisions calls visit(slot) for those whose home
+  // bucket in the page directory_[page_at] would be `home`.
   template <class Visit>
   void VisitCollisions(size_t page_at, int home,  // visits slots in collisions_ whose home bucket is this one
                        Visit&& visit) const {
@@ -527,8 +527,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
-  // A scan cursor is prefix (kPrefixBits) | page depth (5 bits) | position (9 bits). A cursor is below 2^53, so that
-  // JavaScript can represent the number. A cursor does not depend on the number of buckets of a page.
+  // A scan cursor has three parts: prefix (38 bits) | page depth (5 bits) | position (9 bits of a hash, which choose
+  // the home bucket in a page of any size). So a cursor stays valid if a page gets another number of buckets. A cursor
+  // is below 2^53, so that JavaScript can represent the number.
   static constexpr int kPrefixBits = 38;  // number of bits of a cursor that hold the top bits of a hash
   static constexpr int kDepthBits = 5;    // number of bits of a cursor that hold the depth
   static constexpr int kPositionBits = HashTrace::kPositionBits;  // number of bits of a cursor that hold the position

@@ -94,11 +94,11 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(page, bucket, visit);
   VisitCollisions(at, bucket, visit);
   if (bucket + 1 < page.BucketCount()) {
-    // The new cursor has the current depth of the page. Since the last cursor, the page may have:
-    //   merged (depth < place.depth): the scan continues from `begin`, where the merged page begins; the code above has
-    //     corrected place.position
-    //   split: place.prefix is in the lower half; the scan continues there, and then visits the whole upper half, so
-    //     it may visit items again
+    // The cursor of the next bucket, with the current depth of the page. Since the last cursor, the page may have:
+    //   merged (depth < place.depth): `begin` is the prefix of the merged page; if the scan must visit all of this
+    //     page, the code above has set place.position to 0, so this call has visited its first bucket
+    //   split: place.prefix is in the lower half; the scan finishes that half, and then visits the whole upper half,
+    //     so it may visit items again
     return EncodeCursor({depth < place.depth ? begin : place.prefix, depth, page.FirstPositionOf(bucket + 1)});
   }
   uint64_t next = begin + width;

@@ -344,8 +344,8 @@ void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {
 
 void ChunkCursor::CopyPrefix(Scratch& scratch) const { UnpackPrefix(*block_, scratch.data()); }
 
-uint32_t ChunkCursor::LongStep(uint32_t place, uint8_t length) const {
-  return ReadMark(block_->At(place), length) + 2 * MarkBytes(length);
+uint32_t ChunkCursor::LongElementBytes(uint32_t place, uint8_t length_byte) const {
+  return ReadMark(block_->At(place), length_byte) + 2 * MarkBytes(length_byte);
 }
 
 uint32_t ChunkCursor::StepEndingAt(uint32_t index, uint32_t place) const {
@@ -361,7 +361,7 @@ uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
   uint32_t place = block_->begin;
   for (uint32_t i = 0; i < index; ++i) {
     const uint8_t length = block_->Length(i);
-    place += length < kMark16 ? length : LongStep(place, length);
+    place += length < kMark16 ? length : LongElementBytes(place, length);
   }
   return place;
 }

@@ -172,7 +172,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
-      return length < kMark16 ? length : LongStep(place_, length);
+      return length < kMark16 ? length : LongElementBytes(place_, length);
     }
     return SealedStep(index_);
   }
@@ -180,7 +180,8 @@ class ChunkCursor {  // iterates over the elements of a chunk
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t LongStep(uint32_t place, uint8_t length) const;      // bytes of an element of over 253 bytes, with its marks
+  uint32_t LongElementBytes(uint32_t place,  // bytes of the element at `place`, over 253, and of its two lengths
+                            uint8_t length_byte) const;
   uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // size of element `index`, which ends at `place`
   uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins; adds up the elements before
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins; subtracts the elements after

@@ -202,8 +202,9 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
     const Leaf* leaf;
     uint32_t index;  // index on the leaf of the item after the gap; may equal the leaf's count
   };
-  // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node at an edge splits
-  // differently.
+  // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node inside is halved.
+  // A full node at an edge stays full, or nearly full, and the item begins a new node: so inserts in order leave full
+  // nodes.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
   static uint32_t CountBefore(const double* scores,  // number of entries of a node before the bound

@@ -109,7 +109,8 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   static void MarkPending(FileTask& task) {  // marks a task as queued
     task.is_pending_.store(true, std::memory_order_relaxed);
   }
-  // Does not touch the task after the notification, because the owner may free the task once is_pending_ is false.
+  // The owner may free the task as soon as is_pending_ is false. So nothing reads the task after the store: notify_all
+  // uses only the address of is_pending_.
   static void RunPending(FileTask& task) {  // runs a task, and marks it as ended
     task.Run();
     task.is_pending_.store(false, std::memory_order_release);

@@ -173,7 +173,7 @@ class MessagePacker {
 
   void AppendTable(int index, int depth) {
     luaL_checkstack(lua_, 6, "in function mp_encode_lua_table_as_map");
-    PushStrongTable(lua_, index, work_);
+    PushTableThatKeepsEntries(lua_, index, work_);
     const int table = lua_gettop(lua_);
     const TableShape shape = ShapeOf(table);
     if (shape.is_array) {

@@ -70,7 +70,7 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why) {
   if (!ReserveStackSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
 }
 
-void PushStrongTable(lua_State* lua, int index, WorkCounter& work) {
+void PushTableThatKeepsEntries(lua_State* lua, int index, WorkCounter& work) {
   lua_pushvalue(lua, index);
   if (luaL_getmetafield(lua, -1, "__mode") == LUA_TNIL) return;
   lua_pop(lua, 1);

@@ -15,9 +15,12 @@ namespace respite {
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits, or NaN, becomes the smallest
 // integer. Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
 int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: NaN, or does not fit
-// Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
-// more becomes 0. NaN, or a value below -2^63, becomes 2^63.
-uint64_t TruncatedUnsigned(double value);  // removes the fraction; negative: two's complement
+// Converts a number as x86-64 does for unsigned integers: removes the fraction, and then
+//   from 0 to below 2^64   keeps the value
+//   from -2^63 to below 0  becomes the two's complement
+//   2^64 or more           becomes 0
+//   below -2^63, or NaN    becomes 2^63
+uint64_t TruncatedUnsigned(double value);  // removes the fraction; values outside of uint64_t: see above
 
 // Accepts a number or a numeric text. Raises Lua's error for any other argument.
 int64_t IntegerArgument(lua_State* lua, int index);         // a number argument without its fraction, else an error
@@ -85,11 +88,11 @@ bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's st
 // Raises the error "stack overflow (<why>)" if ReserveStackSlots returns false.
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes room on Lua's stack, or raises an error
 
-// Pushes a table whose entries stay while they are counted and then written. This is the table at `index`, or a copy if
-// that table is weak, because the collector may remove entries of a weak table at each allocation. Requires: 5 free
-// slots on Lua's stack. Cost: O(1) for tables that are not weak.
-void PushStrongTable(lua_State* lua, int index,  // pushes the table, or if it is weak a copy that keeps its entries
-                     WorkCounter& work);
+// Pushes the table at `index`, or a copy if the table has a metafield __mode, and so may be weak. For a library that
+// first counts the entries and then writes them: at each allocation, the collector may remove entries of a weak table,
+// but not of the copy. Requires: 5 free slots on Lua's stack. Cost: O(1) without a copy.
+void PushTableThatKeepsEntries(lua_State* lua,  // pushes the table itself, or if it is weak a copy that is not
+                               int index, WorkCounter& work);
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.

@@ -109,7 +109,9 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
   if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) CutEscape(token);
-  // A statement that is not a call must be an assignment, so 5.1 reports that '=' is missing.
+  // If a statement is an expression that is no call, Lua 5.4 reports "syntax error", and 5.1 that '=' is missing.
+  // Before
+  // '=' or ',', "syntax error" stays: there it means that the left side is no variable.
   if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
   return Push(lua, text + " near " + token);
 }
@@ -136,7 +138,8 @@ struct Rewording {
   const char* (*push)(lua_State* lua, va_list arguments);
 };
 
-// Pushes the text of a number, which luaL_tolstring formats with "%f".
+// Pushes a number as Lua 5.1 writes it (%.14g). Called instead of Lua 5.4's lua_pushfstring with the format "%f", by
+// which luaL_tolstring writes a number.
 const char* PushNumberText(lua_State* lua, va_list arguments) {
   const PrintedNumber printed(va_arg(arguments, lua_Number));
   const Bytes text = printed;

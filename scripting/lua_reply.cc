@@ -346,7 +346,7 @@ class ReplyWriter {
   // Prepares the table on top of the stack for WriteNext, and returns the number of its pairs, which the header
   // announces. A weak table is replaced by a copy, because it may lose pairs before they are written.
   size_t StartPairs() {
-    PushStrongTable(lua_, -1, work_);
+    PushTableThatKeepsEntries(lua_, -1, work_);
     lua_remove(lua_, -2);
     size_t pairs = 0;
     work_.Poll();

@@ -87,7 +87,7 @@ void ScriptCache::MakePermanent(Script& script) {
   contents_.evictable_bytes -= HeldBytes(script);
 }
 
-size_t ScriptCache::Evict(size_t max_scripts) {
+size_t ScriptCache::EvictDownTo(size_t max_scripts) {
   const size_t before = contents_.evictable.size();
   const size_t most = max_scripts == 0 ? SIZE_MAX : max_scripts;
   while (contents_.evictable.size() > 1 &&

@@ -72,9 +72,9 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
   }
-  // Evicts until the evictable scripts together have at most kMaxEvictableBytes, and are at most `max_scripts` (0: any
-  // number). Never evicts the evictable script that was used or added last. Requires: no script runs.
-  size_t Evict(size_t max_scripts);  // evicts the least recently used scripts; returns how many
+  // At most `max_scripts` (0: any number) and kMaxEvictableBytes of evictable scripts remain. Never evicts the one that
+  // was used or added last. Requires: no script runs.
+  size_t EvictDownTo(size_t max_scripts);  // evicts the least recently used until these limits hold; returns how many
   // Requires: no script runs. Cost: O(scripts).
   void KeepOnly(std::span<const std::string> texts);  // removes scripts with other source texts; `texts` is sorted
   // The caller may pass the result to another thread, which frees the scripts and their Lua state.

@@ -127,8 +127,9 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
   }
 }
 
-// Returns true if the relation holds for at least one pair of a value on the left and a value on the right. As in
-// Redis, != is the contrary of ==, so it holds if a path selects nothing.
+// Returns whether the relation holds. It never holds if a side is Nothing. Otherwise != holds, as in Redis, if no pair
+// of a value on the left and a value on the right is equal, and so also if a path selects nothing. Each other relation
+// holds if it holds for at least one pair.
 bool Relates(JsonOperator op, const JsonOperand& left, const JsonOperand& right, JsonBudget& budget) {
   if (left.kind == JsonOperand::Kind::kNothing || right.kind == JsonOperand::Kind::kNothing) return false;
   if (op == JsonOperator::kNotEqual) return !Relates(JsonOperator::kEqual, left, right, budget);

@@ -104,7 +104,8 @@ class HnswGraph {  // vectors and the links between them
   // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
                                      std::span<const VectorHit> entries, uint32_t ef, uint32_t layer) const;
-  // `ef` nodes are considered as neighbours. Cost: O(ef * m * log n) distances.
+  // On each layer, the nearest `ef` nodes that a search finds are candidates for neighbours. Cost: O(ef * m * log n)
+  // distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
   // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
@@ -249,7 +250,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
-    if (graph.Changes() != changes_) Refresh(graph, query);
+    if (graph.Changes() != changes_) AdaptToChanges(graph, query);
     for (const VectorHit& hit : std::exchange(start_nodes_, {})) {
       if (!Offer(hit, accepts)) return true;
     }
@@ -322,9 +323,8 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  // Drops hits and candidates whose nodes were removed since the last step, and computes the distances of the remaining
-  // ones again.
-  void Refresh(const HnswGraph& graph, const StoredVector& query) {  // after a change: drops removed nodes
+  void AdaptToChanges(const HnswGraph& graph,  // after a change: drops removed nodes, computes all distances again
+                      const StoredVector& query) {
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &start_nodes_}) {
       std::erase_if(*hits, [&](const VectorHit& hit) {

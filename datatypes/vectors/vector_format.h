@@ -79,8 +79,8 @@ class VectorFormat {  // encoding and number of dimensions
   uint32_t dimensions_;
 };
 
-// Divides the vector by its length, and returns the length. A vector of zeros stays as it is, and returns 1.
-float NormalizeVector(std::span<float> vector);  // gives the vector the length 1; returns the length before
+// Divides the vector by its length. A vector of zeros stays as it is, and counts as one of length 1.
+float NormalizeVector(std::span<float> vector);  // gives the vector the length 1; returns the length before (zeros: 1)
 
 // Projects a vector to fewer dimensions with a matrix of rows of vector.size() floats, one for each element of the
 // result. Cost: O(matrix).

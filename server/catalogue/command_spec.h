@@ -167,7 +167,8 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the num
           .first_key = 1};
 }
 // Declares keys that follow their number, each with its values: `step` arguments per key, as in `numkeys key value …`.
-constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index]: number of keys, which follow
+constexpr KeySpec CountedKeysWithValues(int index,  // argv[index] is the number of keys; then follows `key value …`
+                                        int step, int flags) {
   KeySpec spec = CountedKeys(index, flags);
   spec.step = static_cast<int16_t>(step);
   return spec;

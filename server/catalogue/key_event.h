@@ -8,7 +8,7 @@
 namespace respite {
 
 // The bits of the directive notify-keyspace-events, with their letters. K and E select the kinds of channels (keyspace,
-// keyevent) that get a message. The other bits select classes of events.
+// keyevent) that get a message. The other bits select classes of events, except S, T, I and V below.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;      // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;      // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;       // g
@@ -26,7 +26,7 @@ inline constexpr uint32_t kNotifyNewKey = 1U << 14;       // n, not part of A
 inline constexpr uint32_t kNotifyOverwritten = 1U << 15;  // o, not part of A
 inline constexpr uint32_t kNotifyTypeChanged = 1U << 16;  // c, not part of A
 inline constexpr uint32_t kNotifyArray = 1U << 21;        // a
-// The following bits select the channels of subkey events, which name the fields of a hash that a command has changed.
+// These bits select the channels of subkey events, which name the fields of a hash that were changed or have expired.
 inline constexpr uint32_t kNotifySubkeyspace = 1U << 17;       // S
 inline constexpr uint32_t kNotifySubkeyevent = 1U << 18;       // T
 inline constexpr uint32_t kNotifySubkeyspaceitem = 1U << 19;   // I

@@ -13,14 +13,14 @@ ClientSubsystem::ClientSubsystem(const Env& env, DataSubsystem& data, const Hash
               hash_key),
       tracking({.env = env, .clients = registry, .messages = messages, .current_execution = current_execution},
                hash_key, data.dataset.random.Next()),
-      changes({.env = env,
-               .tracking = tracking,
-               .blocked_clients = blocked,
-               .watched_keys = watched_keys,
-               .migrating_keys = migrating_keys,
-               .key_notifications = key_notifications,
-               .key_event_listeners = key_event_listeners,
-               .current_execution = current_execution}),
+      change_dispatcher({.env = env,
+                         .tracking = tracking,
+                         .blocked_clients = blocked,
+                         .watched_keys = watched_keys,
+                         .migrating_keys = migrating_keys,
+                         .key_notifications = key_notifications,
+                         .key_event_listeners = key_event_listeners,
+                         .current_execution = current_execution}),
       users(env.commands, env.settings),
       permissions({.env = env, .users = users, .acl_log = acl_log, .clients = registry}),
       pubsub({.clients = registry, .limits = limits, .client_memory = memory, .current_execution = current_execution},
@@ -38,7 +38,7 @@ ClientSubsystem::ClientSubsystem(const Env& env, DataSubsystem& data, const Hash
       eviction_rule({.env = env, .pause = pause, .role = role, .cause = KeyRemovalRule::Cause::kEviction}) {
   data.expiry_rule.Attach(&expiry_rule);
   data.eviction_rule.Attach(&eviction_rule);
-  data.dataset.listener = &changes;
+  data.dataset.listener = &change_dispatcher;
   env.timers.Add(pause);
   env.timers.Add(blocked);
   env.timers.Add(faults);

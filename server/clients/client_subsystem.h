@@ -71,7 +71,7 @@ struct ClientSubsystem {  // all components that deal with clients
   BlockedClients blocked;                 // clients that wait in BLPOP, XREAD BLOCK, WAIT …
   Tracking tracking;                      // client-side caching: sends invalidations (CLIENT TRACKING)
   KeyEventListeners key_event_listeners;  // get key events: TEST JOURNAL and TEST LINT
-  ChangeDispatcher changes;               // passes changes of the data on to WATCH, blocked clients …
+  ChangeDispatcher change_dispatcher;     // tells WATCH, blocked clients, tracking … of each change of the data
   Users users;                            // all ACL users
   AclLog acl_log;                         // the log of refused requests and failed logins (ACL LOG)
   Permissions permissions;                // checks whether users may run requests

@@ -2,11 +2,11 @@
 // output: all later output waits until the barrier opens, so replies and messages keep their order.
 //
 //   OutputGate gate;
-//   gate.AddHold(5, {.rule_id = 1, .until_ms = 3000}, 2000);
-//   gate.SendableBytes(10);   // 5
+//   gate.AddHold(5, {.rule_id = 1, .until_ms = 3000}, 2000);  // at 2000 ms: a barrier after 5 bytes, until 3000 ms
+//   gate.SendableBytes(10);                                   // 5: the barrier holds back the other 5
 //   gate.NoteSent(5);
-//   gate.Advance(3000);
-//   gate.SendableBytes(5);    // 5
+//   gate.Advance(3000);     // opens the barrier
+//   gate.SendableBytes(5);  // 5
 #pragma once
 
 #include <cstddef>

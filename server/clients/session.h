@@ -100,7 +100,7 @@ struct Session {  // the server's state of one client
 
   std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing
   std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
-  std::unique_ptr<CommandTask> command_task;      // state of the command that continues later; null: it keeps none
+  std::unique_ptr<CommandState> command_state;    // what a command keeps until its next Turn; null: nothing
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
   std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: none
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off

@@ -32,11 +32,11 @@ struct Progress {  // progress of a request that runs in several Turns
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };
 
-struct CommandTask {  // the base class for what a command keeps between its Turns; see Session::command_task
-  CommandTask() = default;
-  CommandTask(const CommandTask&) = delete;
-  CommandTask& operator=(const CommandTask&) = delete;
-  virtual ~CommandTask() = default;
+struct CommandState {  // the base class for what a command keeps between its Turns; see Session::command_state
+  CommandState() = default;
+  CommandState(const CommandState&) = delete;
+  CommandState& operator=(const CommandState&) = delete;
+  virtual ~CommandState() = default;
 };
 
 struct PausedRequest {             // a request that waits, and will run in a later Turn

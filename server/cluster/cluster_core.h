@@ -83,7 +83,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends
 };
 
-struct ClusterCore {         // what all parts of a cluster node share
+struct ClusterCore {         // references to what all parts of a cluster node use: settings, clock, network, view …
   const Settings& settings;  // the directives of this server
   const BusClock& clock;     // Unix time that never goes back
   Logger& log;

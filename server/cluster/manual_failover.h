@@ -1,11 +1,13 @@
-// ManualFailover: CLUSTER FAILOVER, sent to a replica, makes it the primary without losing a write:
+// ManualFailover: CLUSTER FAILOVER and SHUTDOWN FAILOVER make a replica the primary of its shard.
+//
+// CLUSTER FAILOVER, sent to the replica, loses no write (with FORCE, the primary is not asked, and writes may be lost):
 //
 //   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
 //   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
-// A primary that stops (SHUTDOWN FAILOVER) requests a failover in its replication stream. If the replica reads this
-// request late, the primary may have started again and acknowledged writes. So the replica first tries to connect to
-// the primary:
+// SHUTDOWN FAILOVER, sent to the primary: the primary puts a request for a failover into its replication stream, and
+// stops. If the replica reads this request late, the primary may have started again and acknowledged writes. So the
+// replica first tries to connect to the primary:
 //
 //   replica  new connection, PING ──►  primary   answers: there is no failover
 //                                                is not reached: the replica requests votes, if it has the most data

@@ -100,8 +100,8 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
-// Adds to streamed_bytes_ what the running call sends to each replica. Ignores changes that the node makes by itself,
-// such as removing expired keys: no call of a client caused them.
+// Adds to streamed_bytes_ what the running call sends to each replica, with the DEL of an expired key that this call
+// has found. Ignores changes outside of calls, such as the expired keys that the timer removes.
 void SlotStats::Append(const PropagatedGroup& group) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < group.Count(); ++i) {

@@ -67,14 +67,14 @@ struct FileLine {         // a line that CONFIG REWRITE writes to the file
 };
 using FileLines = std::vector<FileLine>;
 
-struct YesNoShape {              // a directive whose value is yes or no: its functions
+struct YesNoShape {              // how a directive with the values yes and no is read and stored
   bool (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, bool);  // NOLINT: stores the value in the settings
 };
 
-// A directive whose value is a number. All integers are passed as int64_t. If the member of Settings is unsigned
-// (kUnsigned), its 64 bits are passed unchanged, and `lowest` and `highest` are compared as unsigned numbers.
-struct NumberShape {                // a directive whose value is a number: its functions and range
+// All integers are passed as int64_t. If the member of Settings is unsigned (kUnsigned), its 64 bits are passed
+// unchanged, and `lowest` and `highest` are compared as unsigned numbers.
+struct NumberShape {                // how a directive with a number as value is read, stored and checked
   int64_t (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, int64_t);  // stores a checked value in the settings
   int64_t lowest;                   // the smallest permitted value
@@ -83,21 +83,21 @@ struct NumberShape {                // a directive whose value is a number: its 
   Signedness signedness;            // kUnsigned: the value and its range are unsigned numbers
 };
 
-struct TextShape {                             // a directive whose value is a text: its functions
+struct TextShape {                             // how a directive with a text as value is read, stored and checked
   const std::string& (*get)(const Settings&);  // reads the value from the settings
   void (*set)(Settings&, std::string);         // stores a checked value in the settings
   WhenEmpty when_empty;                        // whether an empty text is a value, or means "none"
   Objection (*check)(Bytes);                   // returns why a value is refused, or nullopt; null: no check
 };
 
-struct ChoiceShape {                  // a directive whose value is one of a list: its functions
+struct ChoiceShape {                  // how a directive whose value is one of a list is read, stored and checked
   int (*get)(const Settings&);        // reads the value from the settings
   void (*set)(Settings&, int);        // stores a checked value in the settings
   std::span<const ChoiceName> names;  // all permitted values and their names
   Objection (*check)(int);            // returns why a value is refused, or nullopt; null: no check
 };
 
-struct SpecialShape {                                         // a directive with a syntax of its own: its functions
+struct SpecialShape {                                         // how a directive with its own syntax is parsed and shown
   Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);  // parses words, stores the value
   std::string (*text)(const Settings&);                       // the value as CONFIG GET shows it
   FileLines (*file_lines)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE

@@ -2,11 +2,10 @@
 //
 // Each edit (edit.h) has a ChangeCheck, which compares fingerprints of the value when the edit opens and closes:
 //
-//   the value or deadline changed    the edit must have called ReportChange, and Unit::ChangeCount must have grown
-//   only the consumer groups or the  Unit::ChangeCount must have grown; ReportChange is not needed, because WATCH
-//   stored IDs of a stream changed,  ignores such changes of streams
-//   or the cursor of an array
-//   the command was refused          nothing may have changed
+// * If the value or deadline changed, the edit must have called ReportChange, and Unit::ChangeCount must have grown.
+// * If only consumer groups or stored IDs of a stream changed, or only the insert cursor of an array,
+//   Unit::ChangeCount must have grown. ReportChange is not needed, because WATCH ignores these changes.
+// * If the command was refused, nothing may have changed.
 //
 // For large values only the size is compared. KeyEdit tells the check when it replaces a value, so replacements are
 // checked at any size.

@@ -7,10 +7,10 @@
 namespace respite {
 
 void CallObservers::Attach(CallObserver& observer, const CallThresholds& thresholds) {
-  const auto same = [&observer](const Listener& listener) { return listener.observer == &observer; };
-  const auto found = std::find_if(listeners_.begin(), listeners_.end(), same);
-  if (found == listeners_.end()) {
-    listeners_.push_back({&observer, thresholds});
+  const auto same = [&observer](const Attachment& attachment) { return attachment.observer == &observer; };
+  const auto found = std::find_if(attachments_.begin(), attachments_.end(), same);
+  if (found == attachments_.end()) {
+    attachments_.push_back({&observer, thresholds});
   } else {
     found->thresholds = thresholds;
   }
@@ -18,8 +18,8 @@ void CallObservers::Attach(CallObserver& observer, const CallThresholds& thresho
 }
 
 void CallObservers::Detach(CallObserver& observer) {
-  for (Listener& listener : listeners_) {
-    if (listener.observer == &observer) listener.observer = nullptr;
+  for (Attachment& attachment : attachments_) {
+    if (attachment.observer == &observer) attachment.observer = nullptr;
   }
   Tidy();
 }
@@ -27,11 +27,12 @@ void CallObservers::Detach(CallObserver& observer) {
 // Removes detached observers from the list, and computes lowest_thresholds_ again. Removes no observer while ForEach
 // runs, because ForEach needs stable positions in the list.
 void CallObservers::Tidy() {
-  if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
+  if (depth_ == 0)
+    std::erase_if(attachments_, [](const Attachment& attachment) { return attachment.observer == nullptr; });
   lowest_thresholds_ = {};
-  for (const Listener& listener : listeners_) {
-    if (listener.observer == nullptr) continue;
-    const CallThresholds& thresholds = listener.thresholds;
+  for (const Attachment& attachment : attachments_) {
+    if (attachment.observer == nullptr) continue;
+    const CallThresholds& thresholds = attachment.thresholds;
     lowest_thresholds_ = {
         .reported_from_us = std::min(lowest_thresholds_.reported_from_us, thresholds.reported_from_us),
         .reported_from_request_bytes =
@@ -44,29 +45,29 @@ void CallObservers::Tidy() {
 template <class Visit>
 void CallObservers::ForEach(Visit&& visit) {
   ++depth_;
-  for (size_t at = 0; at < listeners_.size(); ++at) {  // by index, because observers may attach others
-    const Listener listener = listeners_[at];
-    if (listener.observer != nullptr) visit(listener);
+  for (size_t at = 0; at < attachments_.size(); ++at) {  // by index, because observers may attach others
+    const Attachment attachment = attachments_[at];
+    if (attachment.observer != nullptr) visit(attachment);
   }
   if (--depth_ == 0) Tidy();
 }
 
 void CallObservers::NotifyOfCall(const FinishedCall& call) {
-  ForEach([&call](const Listener& listener) {
-    if (listener.thresholds.IsReachedBy(call)) listener.observer->OnCall(call);
+  ForEach([&call](const Attachment& attachment) {
+    if (attachment.thresholds.IsReachedBy(call)) attachment.observer->OnCall(call);
   });
 }
 
 void CallObservers::OnRefusal(const RefusedCall& call) {
-  ForEach([&call](const Listener& listener) { listener.observer->OnRefusal(call); });
+  ForEach([&call](const Attachment& attachment) { attachment.observer->OnRefusal(call); });
 }
 
 void CallObservers::OnWait(const WaitingCall& call) {
-  ForEach([&call](const Listener& listener) { listener.observer->OnWait(call); });
+  ForEach([&call](const Attachment& attachment) { attachment.observer->OnWait(call); });
 }
 
 void CallObservers::OnQueued(const WaitingCall& call) {
-  ForEach([&call](const Listener& listener) { listener.observer->OnQueued(call); });
+  ForEach([&call](const Attachment& attachment) { attachment.observer->OnQueued(call); });
 }
 
 std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments) {

@@ -117,19 +117,19 @@ class CallObservers {  // list of attached observers; tells them of commands
   void OnQueued(const WaitingCall& call);   // tells all observers of a command that was queued after MULTI
 
  private:
-  struct Listener {             // an attached observer and its thresholds
+  struct Attachment {           // an attached observer and its thresholds
     CallObserver* observer;     // the attached observer; null: it was detached during ForEach
     CallThresholds thresholds;  // the observer is told of calls that reach one of these thresholds
   };
 
   void NotifyOfCall(const FinishedCall& call);  // tells the observers whose thresholds the call reaches
   template <class Visit>
-  void ForEach(Visit&& visit);  // calls visit(listener) for each attached observer
-  void Tidy();                  // removes detached listeners
+  void ForEach(Visit&& visit);  // calls visit(attachment) for each attached observer
+  void Tidy();                  // removes detached observers
 
-  std::vector<Listener> listeners_;   // the attached observers
-  CallThresholds lowest_thresholds_;  // for each kind of threshold, the lowest one of all observers
-  int depth_ = 0;                     // how many calls of ForEach are running, since calls may nest
+  std::vector<Attachment> attachments_;  // the attached observers, with their thresholds
+  CallThresholds lowest_thresholds_;     // for each kind of threshold, the lowest one of all observers
+  int depth_ = 0;                        // how many calls of ForEach are running, since calls may nest
 };
 
 // Returns the arguments of a call, with "(redacted)" in place of the arguments that Call::Redact hides.

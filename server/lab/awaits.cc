@@ -16,16 +16,16 @@ void Awaits::RegisterWait(const Session& session, const Command& command, Condit
   const int64_t now_us = parts_.env.real_clock.NowUs();
   const int64_t check_again_us = condition().check_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;
-  awaits_.insert_or_assign(session.id,
-                           Await{.command = &command, .condition = std::move(condition), .deadline_us = deadline_us});
+  waits_by_client_.insert_or_assign(
+      session.id, Await{.command = &command, .condition = std::move(condition), .deadline_us = deadline_us});
   RequestTurn(std::min(check_again_us, deadline_us));
 }
 
 std::optional<Awaits::ConditionState> Awaits::Take(const Session& session) {
-  const auto found = awaits_.find(session.id);
-  if (found == awaits_.end()) return std::nullopt;
+  const auto found = waits_by_client_.find(session.id);
+  if (found == waits_by_client_.end()) return std::nullopt;
   std::optional<ConditionState> end = std::move(found->second.end);
-  awaits_.erase(found);
+  waits_by_client_.erase(found);
   return end;
 }
 
@@ -34,7 +34,7 @@ void Awaits::CheckConditions() {
   if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
   int64_t next_us = kNever;
   std::vector<std::pair<uint64_t, const Command*>> over;
-  for (auto& [id, await] : awaits_) {
+  for (auto& [id, await] : waits_by_client_) {
     ConditionState sight = await.condition();
     if (sight.is_met || await.deadline_us <= now_us) {
       await.end = std::move(sight);
@@ -50,7 +50,7 @@ void Awaits::CheckConditions() {
     const bool still_waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;
     if (still_waits) parts_.blocked_clients.Continue(*session);
-    awaits_.erase(id);
+    waits_by_client_.erase(id);
   }
   if (next_us != kNever) RequestTurn(next_us);
 }

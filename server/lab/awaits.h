@@ -64,7 +64,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
-  bool IsEmpty() const { return awaits_.empty(); }  // no client waits in TEST AWAIT
+  bool IsEmpty() const { return waits_by_client_.empty(); }  // no client waits in TEST AWAIT
   // Registers a wait, which ends when `condition` is met or the timeout (real time) has passed. The caller then blocks
   // the client. Requires: the condition is not met now.
   void RegisterWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
@@ -85,9 +85,9 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
 
   void RequestTurn(int64_t real_us);  // makes a turn of the event loop run at this real time (µs)
 
-  const Parts parts_;                 // other parts of the server that this class uses
-  std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID
-  int64_t turn_at_us_ = kNever;       // when RequestTurn makes the loop run (real time); kNever: not requested
+  const Parts parts_;                          // other parts of the server that this class uses
+  std::map<uint64_t, Await> waits_by_client_;  // the waits of the clients that TEST AWAIT has blocked, by client ID
+  int64_t turn_at_us_ = kNever;                // when RequestTurn makes the loop run (real time); kNever: not requested
   std::weak_ptr<const RequestCounter> request_counter_;  // for TEST AWAIT QUIET; expired: no client waits in it
 };
 

@@ -125,8 +125,8 @@ bool ByteStream::TlsHasBufferedInput() const { return tls_->HasBufferedInput(); 
 SocketPoller::Events ByteStream::TlsEventsToAwait(SocketPoller::Events wanted) const {
   return tls_->EventsToAwait(wanted);
 }
-SocketPoller::Events ByteStream::TlsPossibleTransfers(SocketPoller::Events ready) const {
-  return tls_->PossibleTransfers(ready);
+SocketPoller::Events ByteStream::TlsTransfersAfter(SocketPoller::Events ready) const {
+  return tls_->TransfersAfter(ready);
 }
 
 std::string ByteStream::ErrorText() const { return tls_ == nullptr ? std::strerror(error_) : tls_->ErrorText(); }

@@ -2,7 +2,7 @@
 //
 // Callers receive and send bytes in the same way for both. The callers notice TLS in three places. First, a handshake
 // may be necessary. Second, receiving may need the socket to be writable, and sending may need it to be readable
-// (`EventsToAwait`, `PossibleTransfers`). Third, the stream may hold received bytes for which the socket reports no
+// (`EventsToAwait`, `TransfersAfter`). Third, the stream may hold received bytes for which the socket reports no
 // event (`HasBufferedInput`).
 #pragma once
 
@@ -61,13 +61,13 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   }
 
   // EventsToAwait returns the socket events to wait for in order to receive (`wanted.readable`) or send
-  // (`wanted.writable`). PossibleTransfers returns whether receiving and sending are possible after the socket events
+  // (`wanted.writable`). TransfersAfter returns whether receiving and sending are possible after the socket events
   // `ready`. With TLS, sending may need a readable socket, and receiving a writable one.
   SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const {  // socket events needed for transfers
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Events PossibleTransfers(SocketPoller::Events ready) const {  // the transfers that `ready` allows
-    return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
+  SocketPoller::Events TransfersAfter(SocketPoller::Events ready) const {  // which of receiving and sending is possible
+    return tls_ == nullptr ? ready : TlsTransfersAfter(ready);
   }
 
   void SetTap(std::unique_ptr<StreamTap> tap);  // gives `tap` a copy of all bytes from now on
@@ -78,8 +78,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
  private:
   bool TlsInHandshake() const;                                               // InHandshake of an encrypted stream
   bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
-  SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // EventsToAwait of an encrypted stream
-  SocketPoller::Events TlsPossibleTransfers(                                 // PossibleTransfers of an encrypted stream
+  SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // with TLS: socket events to wait for
+  SocketPoller::Events TlsTransfersAfter(  // with TLS: which of receiving and sending `ready` allows
       SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_

@@ -62,7 +62,7 @@ int EventLoop::Run() {
 int64_t EventLoop::HandleEvents() {
   const bool waits = !is_busy_ && due_.empty();
   if (waits) {
-    poller_.LetSocketsWakeAsio();
+    poller_.LetSocketsEndNextWait();
     asio_->context.run_one();
   }
   const int64_t started_us = real_clock_.NowUs();

@@ -186,15 +186,14 @@ void LinkConnection::OnReady(SocketPoller::Events ready) {
   parts_.loop.MarkActive(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
   if (stage_ == Stage::kHandshake) return Handshake();
-  const SocketPoller::Events allowed = stream_->PossibleTransfers(ready);
+  const SocketPoller::Events allowed = stream_->TransfersAfter(ready);
   if (allowed.writable && HasUnsent()) SendMore();
   if (user_ != nullptr && allowed.readable && is_reading_) Receive();
 }
 
 void LinkConnection::Receive() {
-  // Reads into the scratch buffer of the loop, which all connections share. OnReceived may run a long script or load,
-  // while other connections read. The loop then gives them another buffer (ServeDuringLongTask), so the bytes of this
-  // connection stay.
+  // All connections of the loop read into this one scratch buffer. If OnReceived runs a long script or load, other
+  // connections may read meanwhile. ServeDuringLongTask gives them another buffer, so the content of `scratch` stays.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

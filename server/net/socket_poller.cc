@@ -18,8 +18,9 @@ constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 }  // namespace
 
-// Memory for the one asynchronous wait that LetSocketsWakeAsio starts. Without it, Asio would allocate memory for each
-// wait. Asio still has the wait when the SocketPoller is destroyed, and destroys it later.
+// Memory for the one asynchronous wait that LetSocketsEndNextWait starts. Without it, Asio would allocate memory for
+// each wait. Asio may destroy the wait later than the SocketPoller is destroyed. So the later of the two frees the
+// memory.
 struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
@@ -102,7 +103,7 @@ bool SocketPoller::ChangeEvents(int descriptor, Watcher& watcher, Events from, E
   return true;
 }
 
-void SocketPoller::LetSocketsWakeAsio() {
+void SocketPoller::LetSocketsEndNextWait() {
   if (std::exchange(wakes_asio_, true)) return;
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }

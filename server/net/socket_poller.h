@@ -2,8 +2,8 @@
 //
 // To wait for a socket, Asio needs a system call for each read. SocketPoller registers a socket once (level-triggered
 // epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves several percent of
-// the CPU time of a request. EventLoop calls Serve in each turn. Before it waits in Asio, it calls LetSocketsWakeAsio,
-// so that a ready socket also ends this wait.
+// the CPU time of a request. EventLoop calls Serve in each turn. Before it waits in Asio, it calls
+// LetSocketsEndNextWait, so that a ready socket also ends this wait.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   // are left wait for the next call.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
-  void LetSocketsWakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
+  void LetSocketsEndNextWait();  // call before each wait in Asio, so that a ready watched socket also ends this wait
 
  private:
   struct WaitMemory;  // memory for the operation of Asio that waits
@@ -90,7 +90,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   const RealClock& real_clock_;  // the clock of real elapsed time
   std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
   Round* round_ = nullptr;       // the ready sockets whose watchers Serve is calling; null: Serve does not run
-  bool wakes_asio_ = false;      // true: LetSocketsWakeAsio was called, and Asio still waits for set_
+  bool wakes_asio_ = false;      // true: LetSocketsEndNextWait was called, and Asio still waits for set_
 };
 
 }  // namespace respite

@@ -77,7 +77,7 @@ void Connection::OnReady(SocketPoller::Events ready) {
   host_->MarkActive();
   if (session_->closing) return;
   if (stream_.InHandshake()) return QueueHandshakeStep();
-  const SocketPoller::Events allowed = stream_.PossibleTransfers(ready);
+  const SocketPoller::Events allowed = stream_.TransfersAfter(ready);
   if (allowed.readable && wanted_.readable) Receive();
   if (!allowed.writable || !wanted_.writable || session_->closing) return;
   Want({.readable = wanted_.readable, .writable = false});

@@ -35,8 +35,8 @@ constexpr int64_t kReportEveryUs = 1'000'000;
 // How much the niceness of a child is higher than the server's. When processors are scarce, clients have priority: the
 // child gets a third of the server's share.
 constexpr int kNiceness = 5;
-// A child spends at most 1/kMemoryLookShare of its time on measuring its memory, because its page faults have to wait
-// while it measures.
+// A child spends at most about 1/kMemoryLookShare of its time on measuring its memory, because the save stands still
+// meanwhile, and the cost grows with the memory.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) {

@@ -2,10 +2,10 @@
 //
 // ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked.
 //
-// If the parent ended before Find, another process (init, or a subreaper) has adopted this one, and getppid names that
-// process. Find notices this by the session: a process has its parent's session, unless it leads its own. So a parent
-// with a different session has only adopted this process (kGone). Find cannot notice an adoption if both processes have
-// the same session, or if this process leads a session. Then ParentWatch watches the process that has adopted this one.
+// The parent may end before Find. Then getppid names the process that has adopted this one (init, or a subreaper). Find
+// notices this if the adopter has another session than this process, because a process starts in the session of its
+// parent (kGone). It does not notice this if both have the same session, or if this process leads a session of its own.
+// Then ParentWatch watches the adopter.
 #pragma once
 
 #include <sys/types.h>

@@ -92,8 +92,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PublishPortsAndPid();          // writes pidfile, process title and (for a single server) port file
   Step WritePortFile();               // writes `port-file`, if set, with one port per line
   void StartServing();                // makes all servers load; those with a thread of their own then serve clients
-  // Called on the main thread when a server has loaded, failed or stopped. A failed server ends the process.
-  void HandleLoadOutcome(const NodeServer& node, Step outcome);  // after the last server: connects or reports ready
+  // Called on the main thread when the load of a server has ended. A failed load ends the process (exit code 1). So
+  // does a load that was stopped (exit code 0), unless the whole server has stopped. After the last load, with the
+  // directive `nodes` the servers connect to each other, otherwise ReportReadiness is called.
+  void HandleLoadOutcome(const NodeServer& node, Step outcome);  // counts the server as loaded, or ends the process
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // ContinueAfterConnecting is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.

@@ -23,8 +23,9 @@ std::string TimeText(int64_t wall_ms) {
   return text;
 }
 
-// Returns whether `one` is better for promotion than `other`, of two replicas that may both follow the primary, or both
-// not: by a lower priority, then by a larger replication offset, then by a smaller run id.
+// Returns whether `one` is better for promotion than `other`: it has a lower priority, or else a larger replication
+// offset, or else a smaller run id (an unknown run id is the largest). Requires: MayFollow has the same result for
+// both.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;

@@ -44,7 +44,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   }
   file_ = std::move(file);
   bytes_ = bytes;
-  guarantee_.Begin();
+  guarantee_.BeginFile();
   selected_db_ = -1;
   timestamp_s_ = 0;
   annotated_offset_ = 0;

@@ -18,7 +18,7 @@ class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives 
   // Must be called before each write, when the file has `bytes` bytes. Times are clock times. Cost: O(1), and 16 bytes
   // of memory for each millisecond of the last 30 seconds with a write.
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // called before a write to a file of `bytes` bytes
-  void Begin() { recent_writes_.clear(); }         // a new file begins; its content counts as on the disk
+  void BeginFile() { recent_writes_.clear(); }  // called when a new file begins: all its content counts as on the disk
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
   uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // how much of the file survives
 

@@ -51,9 +51,9 @@ struct ArInsert {
   }
 };
 
-// Moves the elements of a ring that gets another size. As in Redis, the old size is the length of the array. Moves
-// nothing if the ring becomes larger and its cursor has never wrapped, because the next elements then simply follow the
-// cursor. A cursor that ARSEEK has set to 0 counts as one that never wrapped.
+// Gives a ring another size. As in Redis, the length of the array counts as the old size. Moves the newest elements
+// that fit to the indexes 0, 1, …, and removes all others. Changes nothing if the ring becomes larger and the next
+// index is the length or more, or LastInsert() is nullopt (as after ARSEEK to 0): then no old element is overwritten.
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;

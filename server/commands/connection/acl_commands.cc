@@ -383,7 +383,8 @@ struct AclSave {
   }
 };
 
-// Refuses selectors such as `(+get ~k)`, and key patterns for reading or writing only, such as `%R~k`.
+// For emulated versions before 7.0, which have no selectors: refuses selectors such as `(+get ~k)`, and key patterns
+// for reading or writing only, such as `%R~k`.
 void RefuseSelectors(std::span<const std::string> rules) {
   for (const std::string& rule : rules) {
     if (rule.starts_with('(') || rule.starts_with('%')) throw refusals::BadAclRule(rule, kAclSyntaxError);

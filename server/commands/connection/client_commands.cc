@@ -278,8 +278,9 @@ struct ClientList {
   }
 };
 
-// A command that managed servers have, but not Redis. The type of endpoint that the client wants has no effect: the
-// sender of an announcement (TEST PUSH) names the endpoint.
+// A command that Redis itself lacks: Redis as a managed service has it, to announce maintenance to its clients.
+// MOVING-ENDPOINT-TYPE is checked but has no effect, because TEST PUSH writes the whole announcement, with the
+// endpoint.
 struct ClientMaintNotifications {
   static constexpr CommandSpec spec = {.syntax =
                                            "CLIENT|MAINT_NOTIFICATIONS status(ON|OFF) [MOVING-ENDPOINT-TYPE "

@@ -119,7 +119,7 @@ struct MSetEx {
       .complexity = "O(N), N being the number of keys",
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom,
-      .keys = {CountedKeyGroups(1, 2, kKeyOW | kKeyUpdate)},
+      .keys = {CountedKeysWithValues(1, 2, kKeyOW | kKeyUpdate)},
       .tips = "request_policy:multi_shard response_policy:all_succeeded"};
   static void Run(Call& call) {
     constexpr int64_t kMostKeys = INT32_MAX;

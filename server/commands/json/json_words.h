@@ -55,8 +55,9 @@ struct JsonTargets {               // the values that a command changes
 };
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);                      // the values to be changed
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);  // the values to be changed
-// Returns the targets for a command that changes values of one kind. For a legacy path, returns only values for which
-// is_good(value) is true. If there is none, throws the error `refusal`.
+// Returns the matches of a path, for a command that changes values of one kind:
+//   legacy path    only the matches for which is_good(value) is true; throws the error `refusal` if there is none
+//   path with `$`  all matches, of any kind and perhaps none
 template <class IsGood>
 JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const char* refusal,  // targets of one kind
                                 IsGood&& is_good);

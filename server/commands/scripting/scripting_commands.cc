@@ -53,7 +53,7 @@ const Script& Compiled(Call& call, Bytes body, ScriptCache::Retention retention)
   ScriptCache& cache = call.services.execution.script_cache;
   const auto script = call.services.execution.scripts.RunCompiler(call, [&] { return cache.Add(body, retention); });
   if (!script) throw Refusal{"ERR " + script.error()};
-  call.services.env.stats.evicted_scripts += cache.Evict(call.services.env.dialect.traits.max_eval_scripts);
+  call.services.env.stats.evicted_scripts += cache.EvictDownTo(call.services.env.dialect.traits.max_eval_scripts);
   return *script.value();
 }
 

@@ -57,14 +57,14 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
 // Removes a pending entry whose stream entry was deleted: as in Redis, such a pending entry cannot be claimed.
 // Propagates this as an XCLAIM, which also removes the pending entry on a replica, or, if the entry has no consumer, as
 // an XACK.
-void RemoveDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
+void RemoveDeleted(Call& call, const OpenedGroup& opened, const StreamId& id, const PendingEntry& entry) {
   if (entry.IsReleased()) {
-    call.effect.Replace("XACK", edit.key, edit.name, StreamIdText(id).View());  // XCLAIM needs a consumer
+    call.effect.Replace("XACK", opened.key, opened.name, StreamIdText(id).View());  // XCLAIM needs a consumer
   } else {
-    RecordPending(call, edit, id, entry);
+    RecordPending(call, opened, id, entry);
   }
-  edit.group.RemovePending(id);
-  edit.stream.CountChanges(1);
+  opened.group.RemovePending(id);
+  opened.stream.CountChanges(1);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -136,36 +136,36 @@ struct XClaim {
   static void Run(Call& call) {
     auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
     Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
-    const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
+    const OpenedGroup opened{key, name, stream, GroupToClaimFrom(stream, key, name)};
     const XClaimOptions options = TakeXClaimOptions(call);
 
-    const bool moves_on = options.last_id > edit.group.last_id;
-    if (moves_on) edit.group.last_id = options.last_id;
-    StreamConsumer& consumer = FindOrCreateConsumer(call, edit, consumer_name);
+    const bool moves_on = options.last_id > opened.group.last_id;
+    if (moves_on) opened.group.last_id = options.last_id;
+    StreamConsumer& consumer = FindOrCreateConsumer(call, opened, consumer_name);
     std::vector<StreamId> claimed;
     bool told = false;
     for (const StreamId& id : options.ids) {
-      const Outcome outcome = Claim(call, edit, consumer, id, options);
+      const Outcome outcome = Claim(call, opened, consumer, id, options);
       if (outcome == Outcome::kClaimed) claimed.push_back(id);
       told = told || outcome != Outcome::kLeft;
     }
     if (moves_on && !told) {
-      RecordGroupPosition(call, edit);
+      RecordGroupPosition(call, opened);
       stream.CountChanges(1);
     }
-    WriteClaimed(call.reply, edit.Log(), claimed, options.reply);
+    WriteClaimed(call.reply, opened.Log(), claimed, options.reply);
   }
 
  private:
   // kRemoved: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
   enum class Outcome : uint8_t { kClaimed, kRemoved, kLeft };
 
-  static Outcome Claim(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamId& id,
+  static Outcome Claim(Call& call, const OpenedGroup& opened, StreamConsumer& consumer, const StreamId& id,
                        const XClaimOptions& options) {
-    const PendingEntry* known = edit.group.FindPending(id);
-    if (!edit.Log().Contains(id)) {
+    const PendingEntry* known = opened.group.FindPending(id);
+    if (!opened.Log().Contains(id)) {
       if (known == nullptr) return Outcome::kLeft;
-      RemoveDeleted(call, edit, id, *known);
+      RemoveDeleted(call, opened, id, *known);
       return Outcome::kRemoved;
     }
     if (known == nullptr && !options.force) return Outcome::kLeft;
@@ -176,10 +176,10 @@ struct XClaim {
     } else if (options.reply != ClaimReply::kJustIds) {
       entry = entry.WithOneMoreDelivery();
     }
-    edit.group.Assign(id, entry);
+    opened.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
-    RecordPending(call, edit, id, entry);
-    edit.stream.CountChanges(1);
+    RecordPending(call, opened, id, entry);
+    opened.stream.CountChanges(1);
     return Outcome::kClaimed;
   }
 };
@@ -228,14 +228,14 @@ struct XAutoClaim {
     auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
     const XAutoClaimOptions options = TakeXAutoClaimOptions(call.args);
     Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
-    const GroupEdit edit{key, name, stream, GroupToClaimFrom(stream, key, name)};
-    const Result result = ClaimAll(call, edit, FindOrCreateConsumer(call, edit, consumer_name), options);
+    const OpenedGroup opened{key, name, stream, GroupToClaimFrom(stream, key, name)};
+    const Result result = ClaimAll(call, opened, FindOrCreateConsumer(call, opened, consumer_name), options);
     const bool lists_removed = call.services.env.dialect.traits.autoclaim_lists_deleted;
     call.reply.Array(lists_removed ? 3 : 2);
     call.reply.Bulk(StreamIdText(result.next));
-    WriteClaimed(call.reply, edit.Log(), result.claimed, options.reply);
+    WriteClaimed(call.reply, opened.Log(), result.claimed, options.reply);
     if (!lists_removed) return;
-    WriteClaimed(call.reply, edit.Log(), result.removed, ClaimReply::kJustIds);
+    WriteClaimed(call.reply, opened.Log(), result.removed, ClaimReply::kJustIds);
   }
 
  private:
@@ -247,35 +247,35 @@ struct XAutoClaim {
 
   // Claims up to COUNT pending entries. A pending entry whose stream entry was deleted is removed instead, and counts
   // also for COUNT. As in Redis, looks at no more than ten times COUNT pending entries.
-  static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
+  static Result ClaimAll(Call& call, const OpenedGroup& opened, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;
     uint64_t count = options.count;
     uint64_t attempts = options.count * 10;
     std::optional<StreamId> next = options.start;
     for (; next && attempts > 0 && count > 0; --attempts) {
-      const auto at = edit.group.pending().AtOrAfter(*next);
+      const auto at = opened.group.pending().AtOrAfter(*next);
       if (at.AtEnd()) break;
       const StreamId id = at.Id();
       next = id.Next();
       PendingEntry entry = at.Get();
-      if (!edit.Log().Contains(id)) {
-        RemoveDeleted(call, edit, id, entry);
+      if (!opened.Log().Contains(id)) {
+        RemoveDeleted(call, opened, id, entry);
         result.removed.push_back(id);
         --count;
       } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
         entry = {&consumer, call.now_ms, entry.deliveries};
         if (options.reply != ClaimReply::kJustIds) entry = entry.WithOneMoreDelivery();
-        edit.group.Assign(id, entry);
+        opened.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
-        RecordPending(call, edit, id, entry);
-        edit.stream.CountChanges(1);
+        RecordPending(call, opened, id, entry);
+        opened.stream.CountChanges(1);
         result.claimed.push_back(id);
         --count;
       }
     }
     if (!next) return result;
-    const auto at = edit.group.pending().AtOrAfter(*next);
+    const auto at = opened.group.pending().AtOrAfter(*next);
     if (!at.AtEnd()) result.next = at.Id();
     return result;
   }

@@ -337,67 +337,67 @@ struct Delivery {
 // Claims pending entries of the group that have been idle for at least the time of CLAIM, the longest idle ones first.
 // Claims at most COUNT entries, and no more than `budget` allows (MAXCOUNT and MAXSIZE). As in Redis, a pending entry
 // whose stream entry was deleted is skipped.
-void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
+void ClaimIdle(Call& call, const OpenedGroup& opened, StreamConsumer& consumer, const StreamReadOptions& options,
                ReadBudget& budget, Delivery& delivery) {
   std::vector<ClaimedEntry>& claimed = delivery.claimed;
-  const DeliveryOrder& order = edit.group.ByDelivery();
+  const DeliveryOrder& order = opened.group.ByDelivery();
   const auto end = order.FirstIdleLessThan(*options.claimed_idle_ms, call.now_ms);
   for (auto at = order.First(); !at.AtEnd() && (end.AtEnd() || at.Id() < end.Id()); at.Next()) {
     if (options.count != 0 && claimed.size() == options.count) break;
-    const StreamLog::Walk entry(edit.Log(), at.Get(), at.Get());
+    const StreamLog::Walk entry(opened.Log(), at.Get(), at.Get());
     if (!entry.IsValid()) continue;
     if (!budget.TryTake(budget.HasByteLimit() ? ReplyBytes(entry) : 0)) break;
-    const PendingEntry& pending = *edit.group.FindPending(at.Get());
+    const PendingEntry& pending = *opened.group.FindPending(at.Get());
     claimed.push_back(
         {at.Get(), pending.IsReleased() ? kReleasedIdleMs : pending.IdleMs(call.now_ms), pending.deliveries});
   }
   for (const ClaimedEntry& one : claimed) {
     const PendingEntry entry = PendingEntry{&consumer, call.now_ms, one.deliveries}.WithOneMoreDelivery();
-    edit.group.Assign(one.id, entry);
+    opened.group.Assign(one.id, entry);
     consumer.active_ms = call.now_ms;
-    RecordPending(call, edit, one.id, entry);
+    RecordPending(call, opened, one.id, entry);
   }
 }
 
 // Delivers new entries to the consumer: at most `most` (0: any number), and no more than `budget` allows (MAXCOUNT and
 // MAXSIZE, for all streams of the request together). Propagates the group's new last ID. Requires: the stream has
 // entries that were not delivered to this group.
-void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
+void DeliverNew(Call& call, const OpenedGroup& opened, StreamConsumer& consumer, const StreamReadOptions& options,
                 uint64_t most, ReadBudget& budget, Delivery& delivery) {
-  const StreamLog& log = edit.Log();
+  const StreamLog& log = opened.Log();
   const ReadCounting counting = ReadCountingOf(call.services.env.dialect.traits);
-  StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
+  StreamLog::Walk walk(log, *opened.group.last_id.Next(), StreamId::Max());
   delivery.first_new = walk;
   for (; walk.IsValid(); walk.Next()) {
     if (!budget.TryTake(budget.HasByteLimit() ? ReplyBytes(walk) : 0)) break;
     const StreamId& id = walk.Id();
-    log.AdvanceGroup(edit.group, id, counting);
+    log.AdvanceGroup(opened.group, id, counting);
     if (!options.keeps_no_pending) {
       const PendingEntry entry{&consumer, call.now_ms, 1};
-      edit.group.Assign(id, entry);
+      opened.group.Assign(id, entry);
       consumer.active_ms = call.now_ms;
-      RecordPending(call, edit, id, entry);
+      RecordPending(call, opened, id, entry);
     }
     if (++delivery.count == most) break;
   }
-  if (delivery.count > 0) RecordGroupPosition(call, edit);
+  if (delivery.count > 0) RecordGroupPosition(call, opened);
 }
 
 // Delivers entries again that come after the ID `after` and are already pending for this consumer. Increments their
 // delivery counts, except those of deleted entries.
-Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& after,
+Delivery DeliverAgain(Call& call, const OpenedGroup& opened, const StreamConsumer& consumer, const StreamId& after,
                       const StreamReadOptions& options, ReadBudget& budget) {
-  Delivery delivery{.key = edit.key};
+  Delivery delivery{.key = opened.key};
   for (auto at = consumer.pending.AtOrAfter(*after.Next()); !at.AtEnd(); at.Next()) {
-    const StreamLog::Walk entry(edit.Log(), at.Id(), budget.HasByteLimit() ? at.Id() : StreamId());
+    const StreamLog::Walk entry(opened.Log(), at.Id(), budget.HasByteLimit() ? at.Id() : StreamId());
     if (!budget.TryTake(entry.IsValid() ? ReplyBytes(entry) : 0)) break;
     delivery.history.push_back(at.Id());
     if (delivery.history.size() == options.count) break;
   }
   for (const StreamId& id : delivery.history) {
-    if (!edit.Log().Contains(id)) continue;
-    edit.group.DeliverAgain(id, call.now_ms);
-    RecordPending(call, edit, id, *edit.group.FindPending(id));
+    if (!opened.Log().Contains(id)) continue;
+    opened.group.DeliverAgain(id, call.now_ms);
+    RecordPending(call, opened, id, *opened.group.FindPending(id));
   }
   return delivery;
 }
@@ -481,23 +481,23 @@ struct XReadGroup {
   static std::optional<Delivery> Deliver(Call& call, const StreamReadOptions& options, Bytes key,
                                          const GroupPosition& position, ReadBudget& budget, int64_t& retry_ms) {
     Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
-    const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
-    StreamConsumer& consumer = FindOrCreateConsumer(call, edit, options.consumer);
+    const OpenedGroup opened{key, options.group, stream, *stream->Log().FindGroup(options.group)};
+    StreamConsumer& consumer = FindOrCreateConsumer(call, opened, options.consumer);
     if (!position.is_new) {
       stream.CountChanges(1);
-      Delivery delivery = DeliverAgain(call, edit, consumer, position.after, options, budget);
+      Delivery delivery = DeliverAgain(call, opened, consumer, position.after, options, budget);
       if (delivery.history.empty() && budget.IsUsedUp()) return std::nullopt;
       return delivery;
     }
     Delivery delivery{.key = key};
-    if (options.claimed_idle_ms) ClaimIdle(call, edit, consumer, options, budget, delivery);
+    if (options.claimed_idle_ms) ClaimIdle(call, opened, consumer, options, budget, delivery);
     const bool is_full = options.count != 0 && delivery.claimed.size() == options.count;
-    if (edit.Log().LastLiveId() > edit.group.last_id && !is_full) {
+    if (opened.Log().LastLiveId() > opened.group.last_id && !is_full) {
       const uint64_t most = options.count == 0 ? 0 : options.count - delivery.claimed.size();
-      DeliverNew(call, edit, consumer, options, most, budget, delivery);
+      DeliverNew(call, opened, consumer, options, most, budget, delivery);
     }
     if (delivery.IsEmpty()) {
-      if (options.claimed_idle_ms) UpdateRetry(call, edit.group, *options.claimed_idle_ms, retry_ms);
+      if (options.claimed_idle_ms) UpdateRetry(call, opened.group, *options.claimed_idle_ms, retry_ms);
       return std::nullopt;
     }
     stream.CountChanges(1);

@@ -143,29 +143,29 @@ ReadCounting ReadCountingOf(const DialectTraits& traits) {
   return traits.counts_reads_as_redis_7_2_9 ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
 }
 
-StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name) {
-  StreamConsumer* consumer = edit.group.FindConsumer(name);
+StreamConsumer& FindOrCreateConsumer(Call& call, const OpenedGroup& opened, Bytes name) {
+  StreamConsumer* consumer = opened.group.FindConsumer(name);
   if (consumer == nullptr) {
-    consumer = &edit.group.CreateConsumer(name, call.now_ms);
-    edit.stream.CountChanges(1);
-    edit.stream.ReportEvent("xgroup-createconsumer");
-    call.effect.Replace("XGROUP", "CREATECONSUMER", edit.key, edit.name, name);
+    consumer = &opened.group.CreateConsumer(name, call.now_ms);
+    opened.stream.CountChanges(1);
+    opened.stream.ReportEvent("xgroup-createconsumer");
+    call.effect.Replace("XGROUP", "CREATECONSUMER", opened.key, opened.name, name);
   }
   consumer->seen_ms = call.now_ms;
   return *consumer;
 }
 
-void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
+void RecordPending(Call& call, const OpenedGroup& opened, const StreamId& id, const PendingEntry& entry) {
   if (!call.effect.IsRecording()) return;
-  call.effect.Replace("XCLAIM", edit.key, edit.name, entry.ConsumerName(), 0, StreamIdText(id).View(), "TIME",
+  call.effect.Replace("XCLAIM", opened.key, opened.name, entry.ConsumerName(), 0, StreamIdText(id).View(), "TIME",
                       entry.delivered_ms, "RETRYCOUNT", static_cast<int64_t>(entry.deliveries), "FORCE", "JUSTID",
-                      "LASTID", StreamIdText(edit.group.last_id).View());
+                      "LASTID", StreamIdText(opened.group.last_id).View());
 }
 
-void RecordGroupPosition(Call& call, const GroupEdit& edit) {
+void RecordGroupPosition(Call& call, const OpenedGroup& opened) {
   if (!call.effect.IsRecording()) return;
-  call.effect.Replace("XGROUP", "SETID", edit.key, edit.name, StreamIdText(edit.group.last_id).View(), "ENTRIESREAD",
-                      edit.group.entries_read);
+  call.effect.Replace("XGROUP", "SETID", opened.key, opened.name, StreamIdText(opened.group.last_id).View(),
+                      "ENTRIESREAD", opened.group.entries_read);
 }
 
 }  // namespace respite

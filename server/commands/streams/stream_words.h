@@ -56,7 +56,7 @@ void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives 
 // pairs.
 std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // the ID that IDMPAUTO gives an entry: 16 bytes
 
-struct GroupEdit {  // a consumer group that a command changes, with its stream
+struct OpenedGroup {  // a consumer group, with its key and its stream, which is opened for changes
   Bytes key;
   Bytes name;
   Edit<Stream>& stream;  // the stream, opened for changes
@@ -72,10 +72,10 @@ ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated v
 // Finds a consumer of a group. If there is none of this name, creates the consumer and propagates the creation. In both
 // cases sets the consumer's seen-time to now.
 StreamConsumer& FindOrCreateConsumer(Call& call,  // finds a consumer, or creates and propagates it; sets its seen-time
-                                     const GroupEdit& edit, Bytes name);
+                                     const OpenedGroup& opened, Bytes name);
 // Propagates a pending entry of a group, as an XCLAIM command.
-void RecordPending(Call& call, const GroupEdit& edit,  // propagates a pending entry of a group, as XCLAIM
+void RecordPending(Call& call, const OpenedGroup& opened,  // propagates a pending entry of a group, as XCLAIM
                    const StreamId& id, const PendingEntry& entry);
-void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates last ID and read count, as XGROUP SETID
+void RecordGroupPosition(Call& call, const OpenedGroup& opened);  // propagates last ID and read count, as XGROUP SETID
 
 }  // namespace respite

@@ -73,9 +73,9 @@ VSimOptions TakeVSimOptions(Args& args) {
 }
 
 // The search of one VSIM. It runs in steps of about 2 ms, so that other clients are served between them.
-class VSimTask final : public CommandTask {
+class VSimSearch final : public CommandState {
  public:
-  VSimTask(const VectorTable& table, EncodedVector query, VSimOptions options)
+  VSimSearch(const VectorTable& table, EncodedVector query, VSimOptions options)
       : query_(std::move(query)),
         options_(std::move(options)),
         format_(table.graph().format()),
@@ -226,24 +226,24 @@ struct VSim {
     if (!set.Exists()) return call.reply.Array(0);
     EncodedVector query = TakeQuery(call.args, set.Table());
     VSimOptions options = TakeVSimOptions(call.args);
-    call.session.command_task = std::make_unique<VSimTask>(set.Table(), std::move(query), std::move(options));
+    call.session.command_state = std::make_unique<VSimSearch>(set.Table(), std::move(query), std::move(options));
     Step(call, set.Table());
   }
   static void Resume(Call& call) {
-    const auto& task = static_cast<const VSimTask&>(*call.session.command_task);
+    const auto& search = static_cast<const VSimSearch&>(*call.session.command_state);
     const Entry* entry = call.db.Peek(call.args.Next());
     if (entry != nullptr && entry->Type() == ValueType::kVectorSet) {
       const VectorSet set = call.db.View<VectorSet>(entry);
-      if (task.Fits(set.Table())) return Step(call, set.Table());
+      if (search.Fits(set.Table())) return Step(call, set.Table());
     }
-    call.session.command_task.reset();  // the set was removed, or replaced by another one
+    call.session.command_state.reset();  // the set was removed, or replaced by another one
     call.reply.Array(0);
   }
   static void Step(Call& call, const VectorTable& table) {
-    auto& task = static_cast<VSimTask&>(*call.session.command_task);
-    if (!task.Run(table, !call.MayContinueLater())) return call.ContinueInNextTurn();
-    ReplyHits(call, table, task.options(), task.TakeHits(table));
-    call.session.command_task.reset();
+    auto& search = static_cast<VSimSearch&>(*call.session.command_state);
+    if (!search.Run(table, !call.MayContinueLater())) return call.ContinueInNextTurn();
+    ReplyHits(call, table, search.options(), search.TakeHits(table));
+    call.session.command_state.reset();
   }
 };
 

@@ -44,7 +44,7 @@ Replay::Replay(Parts parts, Recording recording, Options options)
       time_(options_.time == Time::kServersClock && ClientsMoveClock() ? Time::kReal : options_.time),
       judge_(parts_.commands, options_.ignored),
       began_ms_(parts_.real_clock.NowMs()),
-      waiting_since_ms_(began_ms_) {
+      progress_at_ms_(began_ms_) {
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
@@ -69,7 +69,7 @@ std::optional<int64_t> Replay::Continue() {
     if (!TryReach(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
     Perform(event);
     ++next_;
-    waiting_since_ms_ = parts_.real_clock.NowMs();
+    progress_at_ms_ = parts_.real_clock.NowMs();
   }
   if (!outcome_.failure.empty()) return std::nullopt;
   if (!recording_.events.empty() && !TryReach({.at_us = recording_.events.back().at_us, .kind = Kind::kClose})) {
@@ -90,8 +90,9 @@ bool Replay::TryReach(const RecordedEvent& event) {
   if (EndIfUnreachable()) return false;
   if (HasPendingReplies()) {
     const int64_t recorded_ms = (event.at_us - performed_at_us_) / kUsPerMs;
-    if (clock_connection_ != nullptr && WaitedMs() >= kMayWaitForClockMs && !MoveClock(event.at_us)) return false;
-    if (WaitedMs() < kPatienceMs + (clock_connection_ == nullptr ? recorded_ms : 0)) return false;
+    if (clock_connection_ != nullptr && MsSinceProgress() >= kMayWaitForClockMs && !MoveClock(event.at_us))
+      return false;
+    if (MsSinceProgress() < kPatienceMs + (clock_connection_ == nullptr ? recorded_ms : 0)) return false;
     GiveUpWaiting();
     return false;
   }
@@ -113,7 +114,7 @@ void Replay::GiveUpWaiting() {
     ++outcome_.different;
     peer->HangUp();
   }
-  waiting_since_ms_ = parts_.real_clock.NowMs();
+  progress_at_ms_ = parts_.real_clock.NowMs();
 }
 
 bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
@@ -132,7 +133,7 @@ bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
 bool Replay::MoveClock(int64_t at_us) {
   if (clock_connection_->IsRefused())
     outcome_.failure = "the server cannot be reached: " + clock_connection_->end_reason();
-  if (WaitedMs() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
+  if (MsSinceProgress() > kClockPatienceMs) outcome_.failure = "the server's clock does not move";
   if (clock_connection_->HasEnded() && outcome_.failure.empty())
     ConnectClock();  // for example after CLIENT KILL in the recording
   while (const auto pair = clock_connection_->Next(ReplayPeer::Moment::kEnd)) {

@@ -76,8 +76,10 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void CompareArrived();                        // compares the replies that have arrived
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares one connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
-  void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);        // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.real_clock.NowMs() - waiting_since_ms_; }  // ms since waiting_since_ms_
+  void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
+  int64_t MsSinceProgress() const {  // ms (real time) since an event was performed, or replies were given up
+    return parts_.real_clock.NowMs() - progress_at_ms_;
+  }
 
   const Parts parts_;          // other objects that the replay uses
   const Recording recording_;  // the recording that is repeated
@@ -91,7 +93,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   int pending_clock_replies_ = 0;                          // number of replies that clock_connection_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
-  int64_t waiting_since_ms_;     // when the latest event was performed, or replies were given up (real time)
+  int64_t progress_at_ms_;       // when the latest event was performed, or replies were given up (real time)
   int64_t performed_at_us_ = 0;  // recorded time of the latest request or connection (µs since the start)
   Outcome outcome_;              // counts of requests and replies so far
 };

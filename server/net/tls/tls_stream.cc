@@ -198,7 +198,7 @@ SocketPoller::Events TlsStream::EventsToAwait(SocketPoller::Events wanted) const
           .writable = (wanted.writable && !sends_on_input) || (wanted.readable && receives_on_room)};
 }
 
-SocketPoller::Events TlsStream::PossibleTransfers(SocketPoller::Events ready) const {
+SocketPoller::Events TlsStream::TransfersAfter(SocketPoller::Events ready) const {
   return {.readable = receive_waits_ == Waits::kForWritability ? ready.writable : ready.readable,
           .writable = send_waits_ == Waits::kForInput ? ready.readable : ready.writable};
 }

@@ -34,9 +34,9 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front of `output`
   Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front
   bool HasBufferedInput() const { return has_buffered_input_; }  // true: Receive has bytes, the end or an error
-  SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const;     // socket events needed for transfers
-  SocketPoller::Events PossibleTransfers(SocketPoller::Events ready) const;  // the transfers that `ready` allows
-  std::string ErrorText() const { return error_; }                           // why the last transfer failed
+  SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const;  // socket events needed for transfers
+  SocketPoller::Events TransfersAfter(SocketPoller::Events ready) const;  // which of receiving and sending is possible
+  std::string ErrorText() const { return error_; }                        // why the last transfer failed
   void SendCloseNotify();  // tells the peer that no more bytes follow; nothing in a handshake or after an error
 
   struct Wire;  // the socket as OpenSSL sees it (BIO)

@@ -25,7 +25,8 @@ constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
                                      &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
                                      &Settings::tls_key_file,        &Settings::aclfile};
-// Settings with a port number. The first node uses the port itself, the second node the next port, and so on.
+// Settings with a port number. The first node uses the port itself, the second node the next port, and so on. The value
+// 0 or less (no port) stays as it is.
 constexpr std::array kPorts = {&Settings::port,
                                &Settings::tls_port,
                                &Settings::cluster_port,

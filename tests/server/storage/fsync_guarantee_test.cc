@@ -31,7 +31,7 @@ TEST(SyncPromiseTest, WhatIsOldIsForgotten) {
   promise.NoteWrite(0, 10);
   promise.NoteWrite(30'000, 20);
   EXPECT_EQ(promise.DurableBytes(AppendFsync::kNever, 30'001, 30), 20U);
-  promise.Begin();
+  promise.BeginFile();
   EXPECT_EQ(promise.DurableBytes(AppendFsync::kNever, 30'001, 5), 5U);
 }
 
