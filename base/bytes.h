@@ -53,7 +53,7 @@ std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words o
 // Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or bytes outside printable
 // ASCII. (An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
 std::string QuotedIfNeeded(Bytes word);  // the word, in double quotes if it needs them
-// SplitQuoted splits the result into the same words again.
+// Joins the words in one text, which SplitQuoted splits into the same words again.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does
   std::string text;

@@ -61,8 +61,9 @@ class Logger {  // writes the server's log, to a file or standard output
     time_format_ = time_format;
   }
 
-  // The role applies to the calling process. Its forked children log as C (a sentinel's children as X) automatically.
-  // So call SetRole again after daemonizing. C is also the role before the server is set up.
+  // The role applies to the process that calls SetRole, so SetRole must be called again after daemonizing. Children
+  // that this process forks log as C (children of a Sentinel as X) automatically. C is also the role before the server
+  // is set up.
   void SetRole(char role);  // sets the letter after the pid: M primary, S replica, C child, X sentinel
 
   // Call SetName if the process has several servers, each with its own log.

@@ -70,8 +70,8 @@ size_t ResidentBytes();  // physical memory that this process uses, in bytes; 0:
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
 void PurgeAllocator();  // makes jemalloc or the C library return unused pages to the system
-// jemalloc does this itself only while the program allocates memory, so an idle server would keep these pages. Must be
-// called periodically. Cost: about a microsecond if there is nothing to return.
+// Must be called periodically, because jemalloc returns old pages by itself only while the program allocates memory,
+// and an idle server would keep them. Cost: about a microsecond if there is nothing to return.
 void ReturnOldPages();  // makes jemalloc return the pages that were not used for ten seconds
 
 // Cost: some ms.

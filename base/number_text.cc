@@ -92,8 +92,8 @@ std::string ExponentText(const Decimal& decimal) {
   return text.append(IntegerText(std::abs(exponent)));
 }
 
-// Returns true if the number is printed without an exponent. As in Redis, an integer may have up to 7 zeros after its
-// digits, and a fraction up to 6 decimals. A fraction from 0.001 to below 10000 may have more.
+// Returns true if the number is printed without an exponent. As in Redis, an integer may end with up to 7 zeros, and a
+// fraction may have up to 6 decimals. From 0.001 to below 10000, a fraction may have more decimals.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));
   if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;

@@ -12,8 +12,8 @@ class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: th
   virtual ~RealClock() = default;
 
   virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
-  // Does not advance while the machine sleeps, or while the process is stopped or waits for a processor. The default is
-  // for clocks of tests. Cost: a system call.
+  // Counts only the time in which a processor runs the thread, not the time in which the thread waits or the machine
+  // sleeps. The default implementation, for clocks of tests, returns NowMs(). Cost: a system call.
   virtual int64_t ThreadCpuMs() const { return NowMs(); }  // processor time of the calling thread in ms
 
   // LapTimer asks this before it computes the time between two readings of the RealClock from ticks of the processor.

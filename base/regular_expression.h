@@ -84,8 +84,8 @@ class RegularExpression {  // a compiled extended regular expression
   bool Search(Bytes text, uint64_t max_steps);  // true: some part of the text matches; false: also after `max_steps`
   void Prepare();  // fills first_bytes_ and can_be_empty_, and allocates memory for matching
   bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
-  // Adds an instruction, and all that are reachable from it without consuming a byte at text[at]. Returns true if
-  // kMatch is one of them, so that the text matches.
+  // Adds an instruction to `threads`, and all instructions that are reachable from it without consuming the byte
+  // text[at]. Returns true if kMatch is one of them, so that the text matches.
   bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds instructions; true: a match
   bool Consumes(const Instruction& instruction, char c) const;  // true: the instruction consumes this byte
 

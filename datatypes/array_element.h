@@ -55,10 +55,10 @@ class ArrayElement {  // a handle of 8 bytes for a text, which may be an integer
   uint64_t word_ = 0;
 };
 
-// Returns the number that Redis stores instead of this text, or nullopt if Redis stores the text. RDB files and the
-// results of AROP show the difference. Redis keeps a tag in the lowest two bits of a double, so it stores a number only
-// if nothing is lost: the text has digits, a point and perhaps a minus sign, and the number with these bits cleared
-// still has this text (StoredDoubleText).
+// Returns the number that Redis stores instead of this text, or nullopt if Redis stores the text itself. RDB files and
+// the results of AROP show the difference. Redis keeps a tag in the lowest two bits of a double. So it stores a number
+// only if the text has digits, a point and perhaps a minus sign, and is still the text of the number (StoredDoubleText)
+// after these bits were cleared.
 std::optional<double> StoredDoubleOf(Bytes text);  // the number that Redis stores for a text; nullopt: it stores a text
 // Requires: StoredDoubleOf returned the number.
 std::string StoredDoubleText(double number);  // the text of the number: like a score, but with ".0" if it is whole

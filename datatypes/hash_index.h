@@ -385,9 +385,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     }
   }
 
-  // Fills each bucket from its first slot on, because nothing is removed from the new page meanwhile. A slot may use
-  // any bucket: the slots arrive in another order than they were inserted, so some may find no room near their home
-  // bucket. A full page is replaced by a larger page.
+  // Puts each slot into its home bucket, or into the next bucket with room. (HashIndex::TryInsert usually looks only at
+  // kMaxProbe buckets. Here the slots arrive in another order than they were inserted, so this could fail.) A bucket is
+  // filled from its first place on, because nothing is removed meanwhile. A full page is replaced by a larger page.
   class PageFiller {  // fills a new page with the slots of other pages
    public:
     PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}
@@ -452,7 +452,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     }
     for (;;) {
       const PageRef page = RandomPage(random);
-      // Pages have different numbers of buckets. If this page has no bucket `at`, page and bucket are drawn again.
+      // Pages have different numbers of buckets. If this page has no bucket `at`, draws both a page and a bucket again,
+      // so that all buckets of the table are equally likely.
       const auto at = static_cast<int>(random.Below(kMaxBuckets));
       if (at < page.BucketCount()) return page->buckets[at];
     }
@@ -509,8 +510,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       if (bucket.passed_count == 0) return;
     }
   }
-  // collisions_ has slots that found no place in their page. VisitCollisions calls visit(slot) for those whose home
-  // bucket in the page directory_[page_at] would be `home`.
+  // Calls visit(slot) for each slot in collisions_ that belongs to the page directory_[page_at], and whose home bucket
+  // there is `home`. (A slot is in collisions_ if its page had no room for it.)
   template <class Visit>
   void VisitCollisions(size_t page_at, int home,  // visits slots in collisions_ whose home bucket is this one
                        Visit&& visit) const {

@@ -224,7 +224,7 @@ size_t HashTable::CountExpiredFields(int64_t now_ms) const {
 
 bool HashTable::AreAllFieldsExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
-  // Searches for a field that has not expired, from the end of the heap, because later deadlines tend to be there.
+  // Searches for a field that has not expired. Begins at the end of the heap, because later deadlines tend to be there.
   for (size_t place = heap_->size(); place > 0; --place)
     if (!IsDeadlineOver((*heap_)[place - 1].deadline_ms, now_ms)) return false;
   return true;

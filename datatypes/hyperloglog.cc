@@ -365,8 +365,8 @@ HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) 
   const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // kLookahead is the number of bytes after the run that JoinValues gets. JoinValues examines at most five runs and the
-  // byte after them.
+  // JoinValues gets this number of bytes after the changed run: it examines at most five runs, of up to two bytes each,
+  // and the byte after them.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;

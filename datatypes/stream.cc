@@ -94,9 +94,9 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Frees blocks at the end of the stream that have only deleted entries, and whose last ID is not below `id`. Such
-// blocks exist after XSETID has lowered the last ID. Returns true if there are still stored entries, and all of them
-// are below `id`.
+// Prepares the end of the stream for a new entry with this ID. Frees the blocks at the end that have only deleted
+// entries and a last ID that is not below `id`; they exist after XSETID has lowered the last ID of the stream. Returns
+// true if a block is left, and all its entries are below `id`.
 bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();

@@ -159,8 +159,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                 const EntryVisitor& before_removal = {});
 
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
-  // Also lowers StreamGroup::entries_read of each group to at most `count`, because Redis refuses a file in which the
-  // number is higher. Cost: O(groups).
+  // Also lowers StreamGroup::entries_read of each group to at most `count`, because Redis refuses a file in which a
+  // group has read more entries than were added. Cost: O(groups).
   void SetEntriesAdded(uint64_t count);       // for XSETID and loading: sets EntriesAdded()
   void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;

@@ -97,7 +97,8 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   static void Destroy(StreamBlock* block);              // frees the block
 
   // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
-  // above LastId(), or not below `block_id` for the first entry. Cost: O(bytes of the entry), amortised.
+  // above LastId(); for the first entry of the block, `id` is `block_id` or above. Cost: O(bytes of the entry),
+  // amortised.
   static StreamBlock* Append(StreamBlock* block,  // adds an entry; returns the block, which may have moved
                              const StreamId& block_id, const StreamId& id, std::span<const Bytes> fields_and_values,
                              EntryState state);
@@ -113,8 +114,9 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
                       const Limits& limits) const;
   size_t UsedBytes() const;  // allocated memory of the block in bytes
 
-  // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
-  // value) for each pair of an entry. The texts are valid during the call.
+  // ForEachName calls visit(Bytes name) for each field name that the entries of the block can share (in Redis, those of
+  // the master entry). ForEachPair calls visit(Bytes field, Bytes value) for each pair of `entry`. The texts are valid
+  // during the call.
   template <class Visit>
   void ForEachName(Visit&& visit) const;  // calls visit(name) for each field name that entries share (master)
   template <class Visit>

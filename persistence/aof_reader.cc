@@ -15,7 +15,8 @@ constexpr size_t kLineEnd = 2;
 
 enum class NumberState : uint8_t { kWhole, kIncomplete, kBad };
 
-// The result of parsing a line "<mark><number>CRLF". `end` is the end of the line, or where parsing stopped.
+// The result of parsing a line such as "*3\r\n" or "$5\r\n": a mark, a number and a line end. `end` is the end of the
+// line, or where parsing stopped.
 struct NumberLine {
   NumberState state;
   uint64_t value;

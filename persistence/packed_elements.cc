@@ -203,7 +203,8 @@ size_t CanonicalSize(const char* at, size_t left) {
   return FitsFewer(LoadLittle(at + 1, bytes), bits, fewer) ? 0 : 1 + bytes;
 }
 
-// Returns the number of bytes that a listpack needs for the trailing size of an element. Requires: content > 127.
+// Returns how many bytes the trailing size of a listpack element takes. `content` is the size of the element without
+// it, in bytes. Requires: content > 127.
 size_t LongTailSize(size_t content) {
   size_t bytes = 2;
   for (size_t most = 16383; bytes < 5 && content >= most; most = most * 128 + 127) ++bytes;

@@ -310,8 +310,8 @@ class StreamCommands {
     }
   }
 
-  // Writes what the producers of the stream have added. As in Redis, the counters are lost, and so are the IDs of
-  // entries that were deleted.
+  // Writes what the producers of the stream (XADD IDMP) have added: their limits, and each idempotent ID whose entry
+  // still exists. As in Redis, the counters and the idempotent IDs of deleted entries are lost.
   void WriteProducers(const StreamProducers& producers) {
     if (producers.IsUnused()) return;
     out_.Begin(6);

@@ -18,7 +18,8 @@ char* WriteLineEnd(char* at) {
   return at + kLineEndSize;
 }
 
-// Writes "<mark><number>" and a line end, and returns the end. Requires: there is room for kLongestHead bytes.
+// Writes a line such as "*3\r\n" or "$5\r\n": the mark, the number and a line end. Returns the end of the line.
+// Requires: there is room for kLongestHead bytes.
 char* WriteHead(char* at, char mark, size_t number) {
   *at++ = mark;
   if (number < 10) {

@@ -31,7 +31,8 @@ class RequestWriter {  // appends one request, in RESP, to a string
  private:
   static constexpr size_t kGatheredCapacity = 512;  // bytes that are collected before `out` grows
 
-  // Writes "<mark><number>\r\n". Requires: gathered_ has room for this line.
+  // Writes a line such as "*3\r\n" or "$5\r\n": the mark, the number and a line end. Requires: gathered_ has room for
+  // this line.
   void Head(char mark, size_t number);
   void Flush();  // appends gathered_ to out_
 

@@ -438,9 +438,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // With 0, LUA_GCSTEP always runs one step. Lua adds any other number to its GC debt (the bytes allocated since a step
-  // was due), and runs a step only if the sum is positive. Lua does not keep the debt up to date while the collector is
-  // stopped, and freed memory (such as the buffer for a long source) reduces it, so there might be no step.
+  // With the argument 0, LUA_GCSTEP always runs one step of the collector. Any other argument is added to Lua's GC debt
+  // (the bytes allocated since a step was due), and a step runs only if the sum is positive. The sum might be negative
+  // here: while the collector is stopped, Lua does not keep the debt up to date, and freed memory reduces it.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) NoteCollected();
 }

@@ -317,7 +317,8 @@ class MessageUnpacker {
     }
   }
 
-  // Returns the number of elements for which a new table reserves memory before they are read.
+  // Returns the number of elements for which a new Lua table reserves memory. `size` is the announced number of
+  // elements, which the input may exaggerate.
   size_t Expected(size_t size) const {
     constexpr size_t kMax = 16;
     return std::min({size, rest_.size(), kMax});

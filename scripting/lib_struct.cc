@@ -332,9 +332,9 @@ class Unpacker {
     return format_.Order() == std::endian::big ? LoadBig(from + size - low, low) : LoadLittle(from, low);
   }
 
-  // Returns the signed integer of `size` bytes at position_. As in Redis, the position of the sign bit, size * 8 - 1,
-  // is taken modulo 64. So for i9 the sign bit is bit 7. If the sign bit or any bit above it is set, sets the sign bit
-  // and all bits above, so that the number is negative.
+  // Returns the signed integer of `size` bytes at position_. As in Redis, the sign bit is bit (size * 8 - 1) modulo 64;
+  // for i9 this is bit 7. If the sign bit or a higher bit is set, sets the sign bit and all higher bits, so that the
+  // number is negative.
   double SignedInteger(size_t size) const {
     const uint64_t value = Integer(size);
     const uint64_t sign_and_above = std::numeric_limits<uint64_t>::max() << ((size * 8 - 1) % 64);

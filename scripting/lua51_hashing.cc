@@ -255,7 +255,8 @@ bool MustGrow(const TableObject& table, const Value& new_key) {
                       [](const TableNode& node) { return node.key_tag == LUA_TNIL; });
 }
 
-// Raises a Lua error if moving the keys of the table's nodes would take too much work.
+// Raises a Lua error if a table cannot be resized to `sizes`, because moving the keys of its nodes would take too much
+// work.
 void RefuseSlowMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
   if (!CanMoveKeys(table, sizes)) RunError(lua, kCollidingKeys);
 }
@@ -285,9 +286,9 @@ bool IsChecked(lua_State* lua, const TableObject& table) {
 // string are in the object file of luaS_hash itself, and still reach Lua's function.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
-// Removes a string that the collector frees from its bucket (a list) in the hash table of strings. Also removes the
-// other strings of the bucket that this collection frees, so that the bucket is not searched for each of them. If the
-// string is not dead, the whole state is being closed, so all strings of the bucket are removed.
+// Called when Lua's garbage collector frees the string `freed`. Removes the string from its bucket (a list) in the hash
+// table of strings. Also removes the other dead strings of the bucket, so that the bucket is not searched for each of
+// them. If `freed` is not dead, the whole Lua state is being closed, so all strings of the bucket are removed.
 void RemoveString(lua_State* lua, StringObject* freed) {
   if (freed->in_list == freed) return;
   GlobalStateHead& global = *reinterpret_cast<StateHead*>(lua)->global;

@@ -539,7 +539,7 @@ double JsonValue::EstimateBytes(const Sampling& sampling) const {
   if (!OwnsMemory()) return 0;
   const auto own = static_cast<double>(malloc_usable_size(Pointer()));
   if (!IsContainer()) return own;
-  // Measures all elements if enough visits are left for the values inside them.
+  // Measures all elements, and not only a sample, if max_visits allows at least this many visits for each element.
   constexpr size_t kVisitsPerElement = 8;
   const size_t size = Size();
   const bool is_whole = size <= sampling.max_visits / kVisitsPerElement;

@@ -67,8 +67,8 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   struct Step {         // an operation of the program, or a value
     Op op;              // what is done
     double number = 0;  // for kNumber: the value
-    // For kText and kField, the offset of the text or name in expression_. For kList, the index of the first value in
-    // list_values_.
+    // Where the value begins. For kText and kField: the offset of the text or name in expression_. For kList: the index
+    // of the first value in list_values_.
     uint32_t begin = 0;
     uint32_t size = 0;  // for kText and kField: bytes of the text or name; for kList: number of values
   };

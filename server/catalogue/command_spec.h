@@ -284,8 +284,8 @@ struct CommandCard {                  // one command or subcommand, as a row of 
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"
-  // CardOf takes the text from `kRefuses`, a static member of the command's class or of its base class. Most classes
-  // have no such member.
+  // A command class that is always refused has this text as its static member `kRefuses`, which may be inherited. Most
+  // classes have no such member.
   std::string_view refuses = {};  // error text of a command that is always refused; empty: not refused
 };
 

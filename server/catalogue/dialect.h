@@ -31,8 +31,9 @@ struct FlagChange {          // how a command's flags in one version differ from
 // after one option), Redis 8.6 (options and FIELDS in any order), or Valkey 9 (options may be repeated, then FIELDS).
 enum class HashFieldGrammar : uint8_t { kFixed, kFree, kValkey };
 
-// What SCAN with TYPE does with a key that matches the pattern. kCounted: counts a hit or a miss, and removes an
-// expired key. kAlive: removes an expired key. kOfType: removes an expired key, but only if it has the type.
+// The side effects of SCAN with TYPE on a key that matches the pattern. kCounted: counts a hit or a miss, and removes
+// the key if it has expired. kAlive: removes the key if it has expired. kOfType: removes the key if it has expired and
+// has the type.
 enum class ScanTypeCheck : uint8_t { kCounted, kAlive, kOfType };
 
 // The defaults of the members are the values of Redis 7.2.
@@ -185,8 +186,8 @@ struct Dialect {                                    // a version of Redis or Val
   bool HasRemoved(const VersionMark& removed_in) const {  // true: the emulated version no longer has the feature
     return version && !removed_in.IsEmpty() && removed_in.IsIn(*version);
   }
-  // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
-  // member `revived` are not deprecated. Without emulation the version is Redis 7.2.
+  // Returns whether the emulated version deprecates the command. `mark` says which versions have deprecated it. The
+  // commands in `revived` (a member of Dialect) are not deprecated. Without emulation, the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
   uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
   std::string_view ShownVersion(const VersionMark& mark) const;  // for COMMAND DOCS: this product's number, if any

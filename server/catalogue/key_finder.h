@@ -57,9 +57,9 @@ inline void KeyList::Add(size_t index, int flags) {
 // the keys are at fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // finds the keys of a request, if any
 
-// Returns all keys that a request may use, because an ACL check must not miss one. If a key spec does not fit the
-// arguments and CommandSpec::find_keys is null, returns the keys of the other specs, where KeyPositions returns none.
-// For example, `PFMERGE destination` has no sources, but writes a key.
+// Returns all keys that a request may use, because an ACL check must not miss one. Where a key spec does not fit the
+// arguments, KeyPositions returns no keys at all. This function then returns the keys of the other specs, if
+// CommandSpec::find_keys is null. For example, `PFMERGE destination` has no sources, but writes a key.
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // finds all keys that may be used
 
 // Returns whether requests of this command can have keys. COMMAND GETKEYS refuses other commands.

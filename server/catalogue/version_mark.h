@@ -60,7 +60,7 @@ class VersionMark {  // the versions that introduced (or deprecated) a feature: 
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: declarations write versions as texts
   constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: declarations write versions as texts
 
-  // All functions below, except IsWellFormed and LengthIn, require a well-formed text.
+  // All functions below, except IsWellFormed and LengthIn, require that IsWellFormed() is true.
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
   static constexpr size_t LengthIn(std::string_view text);  // number of bytes at the start of `text` that form a mark
 

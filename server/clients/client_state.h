@@ -152,7 +152,7 @@ struct TrackingOptions {       // CLIENT TRACKING's options: which keys to track
 };
 
 struct FieldSets {  // named lists of hash fields that this client made by HIMPORT PREPARE
-  // A std::map, so that a look-up with a view does not copy the name.
+  // std::map with std::less<> finds a name that is given as a view, without copying it to a string.
   std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // fields of each prepared list, by its name
   size_t by_name_bytes = 0;                                              // memory of by_name in bytes, estimated
 

@@ -57,8 +57,9 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   }
 
  private:
-  // queues_ finds keys by name only, whatever their database, because the databases of a request are not known in
-  // advance. A transaction may select other databases, and COPY and MOVE name two.
+  // The database number under which queues_ keeps the keys of all databases. MustPause compares only names of keys,
+  // because the databases of a request are not known in advance: a transaction may select other databases, and COPY and
+  // MOVE name two.
   static constexpr int kAnyDb = 0;  // queues_ has the keys of all databases under this number
 
   bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for one command

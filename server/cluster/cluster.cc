@@ -232,8 +232,8 @@ void Cluster::OnLinkConnected(BusLink& link) {
   link.opened_without_replication = view_->me().primary == &node && !core_.host.IsLinked();
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
-  // If a PING on the previous connection was not answered, the node counts as silent since then, not since the new
-  // PING.
+  // Keeps the time of a PING that was not answered on the previous connection: the node has been silent since then, not
+  // only since the new PING.
   if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
   node.Clear(kNodeMeet);
 }

@@ -125,8 +125,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // notes a PONG of `node`: no PING is pending now; calls ClearFailureOnAnswer
-  // Stores the sender's new address and connects again. Does nothing if `link` is this node's own link to `node`,
-  // because that link was made to the known address.
+  // Called when `node` has sent a packet on `link`. If the packet shows a new address of `node`, stores it and closes
+  // the connection to the old address; a tick connects again. Does nothing if this node itself opened `link`, because
+  // `link` was made to the known address.
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica

@@ -86,7 +86,8 @@ void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& comm
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
   if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.uses_other_db = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
-  // Adds the slots of arguments that are not keys: channels of sharded pub/sub, and cursors of CLUSTERSCAN.
+  // Adds the slots of arguments that name a slot but are no keys: channels of sharded pub/sub, and cursors of
+  // CLUSTERSCAN.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     requested_keys.is_channel = command.Is(kPubSub);

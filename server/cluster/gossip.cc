@@ -255,8 +255,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
   if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
-    // Joins the shard of the primary if this node began to follow the primary before it knew that shard. If the primary
-    // changes its shard later, this node stays in the old shard, to which its data belongs.
+    // Moves this node into the shard of its primary, if that shard was not known when this node began to follow the
+    // primary. If the primary changes its shard later, this node stays in the old shard, to which its data belongs.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();
     view.RequestSave();

@@ -91,8 +91,9 @@ void ManualFailover::Continue() {
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
 }
 
-// Returns whether this replica may request and count votes. Votes may arrive late, so returns false if the failover has
-// timed out, the link to the primary has ended, or the primary has resumed writes.
+// Returns whether this replica may request and count votes. Returns false after the timeout, because votes may arrive
+// late. If the failover waited for the data of the primary (kAsk), also returns false if the link to the primary has
+// ended, or if the primary has resumed writes.
 bool ManualFailover::CanStartElection() const {
   if (!IsUnderWay() || !is_election_allowed_ || parts_.core.NowMs() > until_ms_) return false;
   return primary_offset_ == -1 || (parts_.core.host.IsLinked() && parts_.core.host.Offset() == primary_offset_);

@@ -42,11 +42,12 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void ReceivePong(const ClusterNode& sender);            // a PONG of the primary ends a kIfPrimaryIsGone failover
   void Reset();                                           // ends the failover and its pause of writes, on either side
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
-  // has reached the offset at which its primary paused, or knows that its primary is gone.
+  // has reached the offset at which its primary paused (kAsk), or knows that its primary is gone (kIfPrimaryIsGone).
   void Continue();  // allows the election once the data is complete; ends a late failover
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // Returns true for kIfPrimaryIsGone (SHUTDOWN FAILOVER). Such a failover ends if another replica has more data.
+  // Returns true if the failover is of kind kIfPrimaryIsGone (SHUTDOWN FAILOVER of the primary). Such a failover ends
+  // if another replica has more data.
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
   // Returns whether this replica may request and count votes. After the timeout, returns false. For kAsk, this replica
   // must also be linked to its paused primary, and have its whole stream.

@@ -24,7 +24,8 @@ class MyRole {  // changes the role of this cluster node: primary or replica
   }
 
  private:
-  // `shared_until`: how many bytes of this node's history the primary shares; nullopt: perhaps it has another history.
+  // `shared_until`: how many bytes of this node's history the primary is known to share. nullopt: the primary may have
+  // another history.
   void ConnectToPrimary(std::optional<int64_t> shared_until);  // starts replication from the primary
 
   const ClusterCore& core_;

@@ -117,8 +117,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Makes this server a replica. If it already follows this primary with the same history, only makes a delayed attempt
-// to connect immediately.
+// Makes this server a replica of the primary at ip:port. If this server already follows that primary, and shares its
+// history (`shared_until` is not nullopt), only makes a delayed attempt to connect immediately.
 void ServerClusterHost::Follow(const std::string& ip, int port, std::optional<int64_t> shared_until) {
   RunNowOrAfterLongTask([this, ip, port, shared_until] {
     const auto& now = services_.env.settings.replicaof;

@@ -1,4 +1,4 @@
-// ServerClusterHost: connects the cluster to the server: its replication, data, clients and files.
+// ServerClusterHost: gives the cluster node access to the server around it: replication, data, clients and files.
 #pragma once
 
 #include <functional>

@@ -132,7 +132,8 @@ class Config {  // the values of all directives of a running server, and their c
   void RefuseUnlessSettable(const Directive& directive,  // throws a Refusal if CONFIG SET may not change it
                             const std::string& given_name, SetContext context) const;
   // Assigns the new values to `next`. Returns the changes that give a directive a different value, and all changes of
-  // directives with the flag kVolatile. If a value is refused, restores the server's folder and throws a Refusal.
+  // directives with the flag kVolatile. If a value is refused, changes the server's folder (`dir`) back, and throws a
+  // Refusal.
   std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns the real changes
                                 Settings& next);
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once

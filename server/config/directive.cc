@@ -81,8 +81,8 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// Returns the value that the words name. Several words, which only a directive with kMultiArgument gets, are combined
-// by OR, as in Redis. Returns nullopt if a word is not permitted, or if there are no words.
+// Returns the value that the words name, or nullopt if a word is not permitted, or if there are no words. The values of
+// several words are combined by OR, as in Redis; only a directive with kMultiArgument gets several words.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;

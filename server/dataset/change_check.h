@@ -60,7 +60,7 @@ class ChangeCheck {
 
   // Called when the edit has created the key and has already notified listeners of the new key.
   void NoteCreated() { has_created_key_ = true; }
-  // Called when the edit gave the key a value or a deadline, which may be equal to the old one, or removed the key.
+  // Must be called when the edit has removed the key, or has given it a value or a deadline, even an equal one.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
   // Turns the check of this edit off, for a change that is left unreported on purpose.

@@ -13,8 +13,8 @@ constexpr size_t kBucketsPerSample = 4;
 // The maximum number of keys in one sample, as a multiple of the number of evictable keys. A larger sample most likely
 // sees no further key.
 constexpr size_t kRoundsAtMost = 16;
-// Maximum number of samples (or random keys) that are taken to choose one key. The limit matters only while some keys
-// must not be evicted, because their slots are being imported (hidden slots).
+// Maximum number of samples (or random keys) that are taken to choose one key for eviction. The limit matters only
+// while some keys must not be evicted, because their slots are being imported (hidden slots).
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace

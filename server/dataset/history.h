@@ -38,9 +38,9 @@ struct History {                           // replication history of the data: i
     kOther,                    // the state of this history at `offset`, but the new primary may have another history
   };
   Data data = Data::kWhole;
-  // The number of bytes of this history that the primary of this replica is known to share. After a failover, the new
-  // primary's history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued
-  // this data. 0: perhaps none, because the primary may have another history.
+  // How many bytes of this history the primary of this replica is known to share. After a failover, the new primary's
+  // history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued this data.
+  // 0: unknown, because the primary may have another history.
   int64_t shared_until = kMaxOffset;
 
   // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
@@ -78,8 +78,9 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  // Returns whether the history `requested_id` before the byte `from` belongs to this one. Compares `from` only with
-  // former_end, not with `offset`. A partial resynchronisation also needs the bytes from there on in the backlog.
+  // Returns whether this server has had the same bytes before `from` as the history `requested_id`, so that a replica
+  // may continue from there. Compares `from` only with former_end, not with `offset`. A partial resynchronisation also
+  // needs the bytes from `from` on in the backlog.
   bool SharesHistoryBefore(const std::string& requested_id,  // whether the history before `from` belongs to this one
                            int64_t from) const {
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);

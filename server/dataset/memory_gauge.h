@@ -1,4 +1,5 @@
-// MemoryGauge: the exact number of bytes in use by the calling thread (the event loop's) and the lazyfree thread.
+// MemoryGauge: the exact number of bytes that two threads have allocated and not freed: the calling thread (the
+// event loop's) and the lazyfree thread.
 #pragma once
 
 #include <algorithm>

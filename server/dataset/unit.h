@@ -155,9 +155,10 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void DropRecordedCommands() {  // discards the commands to propagate, because the server stops
     data_.propagated_commands.Truncate(first_own_command_);
   }
-  // Removes the expired keys that reads found (only with ExpiryRule::kPurge), and passes the recorded commands to the
-  // journals (append-only file, replication). kTogether: as one group, which is replayed completely or not at all.
-  // kApart: each command as a group of its own. The Unit may be used again, but ChangeCount is not reset.
+  // Ends the execution. Removes the expired keys that reads found (only with ExpiryRule::kPurge), and passes the
+  // recorded commands to the journals (append-only file, replication). kTogether: as one group, which is replayed
+  // completely or not at all. kApart: each command as a group of its own. The Unit may be used again, but ChangeCount
+  // is not reset.
   void Close(Grouping grouping = Grouping::kTogether) {  // ends the execution: passes its commands to the journals
     if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }

@@ -113,8 +113,9 @@ const Command* Executor::FindReplicatedCommand(const Session& session, std::span
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // Finds a propagated command by its original name. If rename-command is used here, the name in the request may belong
-  // to another command. Commands that the sender does not send keep the names that clients use.
+  // Finds a propagated command by its original name, because rename-command may have given that name to another command
+  // here. Commands that the sender (a primary, or the source of a slot migration) does not propagate keep the names
+  // that clients use.
   if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(session, request.words)) request.command = original;
   }
@@ -430,7 +431,8 @@ void Executor::Record(Call& call, const Request& request) {
 void Executor::TrackReads(const Request& request) {
   Session& session = request.session;
   const Command& command = *request.command;
-  // The keys that a script reads need not be remembered here: each command of the script has done so.
+  // EVAL, FCALL and similar commands need not remember the keys that their script reads, because each command that the
+  // script calls has remembered its keys.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
   // CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.

@@ -72,7 +72,8 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   std::optional<ConditionState> Take(const Session& session);  // forgets the wait; returns its result, or nullopt
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
-  // Returns the counter of client requests for TEST AWAIT QUIET, which all current waits share. Makes it for the first.
+  // Returns the counter of client requests that all clients in TEST AWAIT QUIET share. Makes the counter if no client
+  // waits in it yet.
   std::shared_ptr<const RequestCounter> GetOrMakeRequestCounter();  // the counter of requests for TEST AWAIT QUIET
 
  private:

@@ -11,7 +11,8 @@
 namespace respite {
 
 struct RequestOwner {  // the client that sent a request, with its properties at that time
-  // The following texts are shortened, because clients choose them and could make them megabytes long.
+  // The name, user, address and library of a client are cut to this size, because clients choose them and could make
+  // them megabytes long.
   static constexpr size_t kMaxTextBytes = 256;  // longer names, users … are cut to this size
 
   uint64_t id = 0;

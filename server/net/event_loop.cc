@@ -154,9 +154,9 @@ void EventLoop::ServeQueues() {
   if (!handshakes_.IsEmpty() || !closings_.IsEmpty()) Post(nullptr, [] {});  // starts the next turn immediately
 }
 
-// Calls EndTurn of each participant with events. A participant stays in active_ until its EndTurn is called: the
-// EndTurn of another one may call ServeDuringLongTask, which sends only the replies of participants in active_. A
-// participant that gets events after its EndTurn enters active_ again, for the next turn.
+// Calls EndTurn of each participant that had events. A participant stays in active_ until its own EndTurn is called,
+// because the EndTurn of another participant may call ServeDuringLongTask, which sends only the replies of participants
+// in active_. A participant that gets events after its EndTurn enters active_ again, for the next turn.
 void EventLoop::EndTurn(int64_t turn_us) {
   const size_t count = active_.size();
   for (size_t i = 0; i < count; ++i) {

@@ -101,8 +101,8 @@ void Housekeeping::RequestWake() {
 // Starts the next turn immediately if work is left. Otherwise this work would wait until input arrives.
 void Housekeeping::ContinueInNextTurn() {
   services_.clients.watched_keys.FreeDroppedKeys(kWatchesPerTurn);
-  // The work left: clients to resume (also those that were resumed late in this turn and have further requests), and
-  // memory of watched keys to free.
+  // Whether clients must be resumed in the next turn: unblocked clients, and clients that were paused until now. This
+  // includes clients that were resumed late in this turn and have further requests.
   const bool continues = services_.clients.registry.HasUnblockedSessions() ||
                          (services_.clients.registry.PausedCount() != 0 && !services_.clients.pause.IsOn());
   if ((continues || services_.clients.watched_keys.HasDroppedKeys()) && services_.env.host)

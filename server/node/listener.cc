@@ -212,8 +212,8 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptWaitingClients(const std::shared_ptr<Socket>& socket) {
-  // Closes the sockets of closed clients (closings()) now if they and the clients could exceed maxclients, because each
-  // of them still has a descriptor.
+  // The sockets of closed clients that wait in closings() still have descriptors. Closes these sockets now if they, the
+  // clients and the new clients could be more than maxclients.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;

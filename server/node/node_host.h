@@ -51,8 +51,9 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // at the end of a turn: writes the AOF, sends replies …
-  // If this server is in a long task (a slow script or load), only sends packets to the cluster, writes the AOF and
-  // sends replies. If another server on the loop is in one, calls Housekeeping::EndTurn, as after an ordinary turn.
+  // If this server itself is in a long task (a slow script or load), only sends packets to the cluster, writes the AOF
+  // and sends replies. If another server on the same event loop is in one, ends the turn as usual
+  // (Housekeeping::EndTurn).
   void EndTurnDuringLongTask() override;  // during a slow script or load: writes the AOF, sends replies
 
  private:

@@ -142,8 +142,8 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.MutableSettings().maxclients = grant.maxclients;
   if (reduced) {
-    // Logs these notes only after the line that reports readiness, because launchers take these texts of Redis for a
-    // failed start.
+    // Logs the notes about a reduced maxclients only after the line that reports readiness. Launchers that read these
+    // texts of Redis earlier assume that the start has failed.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
   }

@@ -117,8 +117,8 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // Adds REPLCONF GETACK to the stream, if requested, but not during a manual failover of the cluster: this request
-  // advances the replication offset, which must not grow then.
+  // Adds REPLCONF GETACK to the stream, if requested. Waits until a manual failover of the cluster has ended, because
+  // the request would advance the replication offset, which the replica must reach.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
     last_getack_offset_ = parts_.data.history.offset;

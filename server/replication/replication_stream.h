@@ -43,8 +43,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   void Restart();  // after the history was replaced: empties the backlog, which continues at the new offset
 
-  // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
-  // contains them.
+  // Functions of Journal. On a replica (source kPrimary), Append ignores the commands, because the primary's stream,
+  // which the replica passes on, contains them.
   void Append(const PropagatedGroup& group) override;  // adds propagated commands, unless kPrimary
   size_t BufferedBytes() const override {              // memory of backlog and replicas' output above repl-backlog-size
     const auto wanted = static_cast<size_t>(backlog_limit_);

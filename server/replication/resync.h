@@ -28,8 +28,8 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
     Replicas& replicas;         // the replicas of this server
     ReplicationStream& stream;  // the stream to this server's own replicas
   };
-  // Prepares this replica to receive a snapshot from its primary. With it, this server takes over the history `id` (a
-  // replication ID) up to `offset`.
+  // Prepares this replica to receive a snapshot from its primary. The snapshot is the data of the history `id` (a
+  // replication ID) at `offset`. This server takes over that history with the snapshot.
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   // kMore: more bytes must arrive. kWhole: the whole snapshot has arrived; Install must be called.

@@ -20,8 +20,8 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
     Descriptor read_end;   // the read end, for this process
     Descriptor write_end;  // the write end, for the child
   };
-  // Sizes for sending a snapshot. They are small, because other clients wait while a socket takes a whole window in one
-  // event loop turn.
+  // Limits for sending a snapshot. They are small, because a socket may take a whole window in one turn of the event
+  // loop, and other clients wait meanwhile.
   static constexpr size_t kWindowBytes = 32 * 1024;  // about the maximum of unsent snapshot bytes per receiver
   static constexpr size_t kPieceBytes = 16 * 1024;   // maximum bytes of one read from the pipe or the snapshot file
 

@@ -13,7 +13,8 @@ namespace respite {
 
 class InstantRate {  // how fast a counter grows now: the mean of the latest samples
  public:
-  // Adds the sample (growth of counter) / (growth of base) since the last call. The base is usually the time in µs.
+  // Adds a sample: the growth of `counter` since the last call, divided by the growth of `base`. `base` is usually the
+  // time in µs.
   void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
   // Returns the growth of the counter per unit of the base, as the mean of the latest 16 samples. At first, missing
   // samples count as 0.

@@ -37,9 +37,9 @@ struct SentinelCore {           // what all parts of a Sentinel share
   const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
   int64_t RandomDelayMs() const;  // a random delay below one second, so that Sentinels do not act together
 
-  // Which hosts ResolveAddress accepts: IP addresses and, if `resolve-hostnames` is on, names. kResolved: only names
-  // that resolve now. kUnresolved: also other names. kReported: like kUnresolved, for hosts that other servers report;
-  // at most SentinelState::kLookUpsPerTick of their names are looked up in one tick.
+  // Which hosts ResolveAddress accepts. All values accept IP addresses. If `resolve-hostnames` is on, they also accept
+  // host names: kResolved only those that resolve now, kUnresolved also others. kReported is like kUnresolved, for
+  // hosts that other servers report; at most SentinelState::kLookUpsPerTick of their names are looked up in one tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks host and port, finds the IP
                                                         int port, Accept accept) const;

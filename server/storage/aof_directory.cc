@@ -75,9 +75,9 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single append-only file of Redis before version 7 must be moved into the directory. This is so if
-// the manifest names no files. As in Redis, it is also so if the last upgrade was interrupted after the manifest was
-// written.
+// Returns whether the single append-only file that Redis before version 7 wrote must be moved into the directory. This
+// is so if the manifest names no files. As in Redis, it is also so if the last upgrade was interrupted after the
+// manifest was written, but before the file was moved.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;

@@ -80,10 +80,10 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
   void ReleaseLock() { lock_.reset(); }  // releases the lock of the RDB file: this server will not save any more
-  // Returns whether this server does not save by itself, because the dump belongs to another server. This is so if this
-  // server has Redis' default save points, has never locked or written this dump, and has found it locked. It then
-  // saves only on request, for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But
-  // as in Redis, servers that share a folder and have no `save` directive must accept writes, start and stop.
+  // Returns whether this server does not save by itself, because the dump belongs to another server: this server has
+  // Redis' default save points, has never locked or written this dump, and has found it locked. A request such as SAVE
+  // still saves; its success ends this state. (Redis would overwrite the dump. But as in Redis, servers that share a
+  // folder and have no `save` directive must accept writes, start and stop.)
   bool LeavesDumpToOtherServer() const;  // true: never saves by itself, as another server has locked the file
 
   void ResetStats() { save_count_ = 0; }  // CONFIG RESETSTAT: sets the number of saves to 0

@@ -79,8 +79,9 @@ class RemainingArguments {
     });
   }
 
-  // Takes the next typed `word`. The word belongs to an argument that awaits more words, or begins another argument,
-  // which is then no longer shown. Returns false if no argument fits.
+  // Takes the next `word` that the user has typed. If the previous argument needs more words, `word` is one of them.
+  // Otherwise `word` begins another argument, which the hint then no longer shows (unless it may be repeated). Returns
+  // false if no argument fits.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());
@@ -88,8 +89,8 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // A typed mandatory argument removes the optional arguments before it from the hint, because they cannot follow any
-    // more.
+    // After a mandatory argument was typed, the optional arguments before it cannot follow any more. So removes them
+    // from the hint.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;

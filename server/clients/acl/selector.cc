@@ -173,7 +173,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
     access = static_cast<uint8_t>(access | bit);
   }
   if (access == 0) return kAclSyntaxError;
-  // A rule that has no "~", such as "%R", is accepted, as in Redis. Its pattern is empty.
+  // As in Redis, a rule without "~", such as "%R", is accepted: its pattern is empty.
   return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 

@@ -78,8 +78,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* Apply(Bytes rule);  // applies one rule, such as "+get", "~a*" or "&ch*"; returns null, or the error
 
   // Checks the databases of the request, then the command, the keys and the channels. Returns the first that is denied.
-  // Does not check keys and channels of a request with a wrong number of arguments. Cost: O(first arguments allowed for
-  // the command), and O(patterns) for each key or channel.
+  // Does not check keys and channels of a request with a wrong number of arguments. Cost: O(rules such as +select|0 for
+  // this command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
   bool IsUnlimited() const {                    // all commands, keys, channels and databases are allowed
     return all_commands_ && all_keys_ && all_channels_ && all_databases_;

@@ -30,8 +30,8 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
-// After the source's request PAUSED (no changes will follow), its request TAKEOVER is refused if it comes more than
-// this number of ms later. The source pauses its writes for longer (kLongestPauseMs).
+// The maximum time, in ms, between two requests of the source of a migration: PAUSED (no changes will follow) and
+// TAKEOVER. A later TAKEOVER is refused. The source pauses its writes for longer than this (kLongestPauseMs).
 constexpr int64_t kTakeOverMs = 4000;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 

@@ -118,8 +118,8 @@ class ArraySearch {
     return matches;
   }
 
-  // Takes one option or predicate; they may be mixed, as in Redis. All predicates that the request has count. Of
-  // another option that is repeated, the last one counts; so does the last of AND and OR.
+  // Takes one option or predicate; the request may have them in any order, as in Redis. All predicates count. If
+  // another option is repeated, the last one counts. If the request has both AND and OR, the last of them counts.
   void TakeOption(Args& args) {
     const Bytes word = args.Next();
     if (const auto kind = KindOf(word)) {

@@ -86,7 +86,8 @@ class ArrayNumbers {
            operation_ == ArrayOperation::kXor;
   }
 
-  // As in Redis, bitwise operations use the integral part of a fraction, and ignore numbers beyond 64 bits.
+  // Adds a number with a fraction. As in Redis, bitwise operations use only its integral part, and ignore numbers that
+  // do not fit into 64 bits.
   void AddFraction(long double number) {
     if (!IsBitwise()) return AddNumber(number);
     constexpr auto kMin = static_cast<long double>(std::numeric_limits<int64_t>::min());
@@ -183,8 +184,8 @@ struct ArOp {
 // ---------------------------------------------------------------------------------------------------------------------
 // ARINFO
 
-// The reply counts as a slice (in Redis, a piece of an array) each range of 4096 indexes that has elements, because
-// this server stores arrays differently. A slice with more than 10 elements counts as dense.
+// ARINFO counts slices, which are pieces of an array in Redis. This server stores arrays differently, so it counts each
+// range of 4096 indexes that has elements as a slice, and a slice with more than 10 elements as dense.
 struct ArInfo {
   static constexpr CommandSpec spec = {.syntax = "ARINFO key [FULL]",
                                        .summary = "Describes an array.",

@@ -82,7 +82,7 @@ std::optional<int64_t> NextCount(Args& args) {
   return count && *count > 0 ? count : std::nullopt;
 }
 
-// === The grammar of Valkey 9: options, then FIELDS
+// === Arguments of HEXPIRE, HSETEX and similar commands in Valkey 9: options, then FIELDS
 
 // Splits the arguments at FIELDS. Returns the options before it; only the fields are left in `args`. A missing FIELDS
 // is an error about numfields, as in Valkey.
@@ -184,7 +184,7 @@ FieldExpireWords TakeValkeyExpireWords(Call& call, TimeUnit unit, TimeBase base)
   return words;
 }
 
-// === The grammar of Redis 8.6: options and FIELDS in any order
+// === Arguments of HEXPIRE, HSETEX and similar commands in Redis 8.6: options and FIELDS in any order
 
 // Takes `numfields field…` after FIELDS.
 std::span<const Bytes> TakeFreeFields(Args& args, uint64_t words_per_field, const char* invalid_count) {
@@ -303,7 +303,7 @@ class FreeFieldWords {
   FieldWords words_;
 };
 
-// === The grammar of Redis 7.4 to 8.4: one option, then FIELDS
+// === Arguments of HEXPIRE, HSETEX and similar commands in Redis 7.4 to 8.4: one option, then FIELDS
 
 std::span<const Bytes> TakeFixedFields(Args& args, const char* not_positive) {
   if (!args.TakeToken("FIELDS")) throw Refusal{refusals::kFieldsMissing};

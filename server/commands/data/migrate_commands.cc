@@ -141,7 +141,8 @@ FailedMigrateStep FailedStepOf(ConnectError error) {
 }
 
 // Transfers the keys while the whole server waits. If the connection breaks before the target has acknowledged a key,
-// tries a second connection (but not after a timeout). The first may be a cached one that the target had closed.
+// tries again once, because the connection may be a cached one that the target had closed. Does not try again after a
+// timeout.
 FailedMigrateStep TransferBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& protocol) {
   MigrateLinks& links = call.services.migrations.blocking_links();
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;

@@ -53,8 +53,9 @@ void WriteNumber(Reply& reply, const JsonValue& number) {
   reply.Integer(number.AsInteger());
 }
 
-// Replies with the new numbers; null stands for a match that is no number. Under RESP2, the reply is one text in JSON:
-// of a legacy path, only the last number.
+// Replies with the new numbers; null stands for a match that is no number. Under RESP3, the reply is an array. Under
+// RESP2, the reply is one bulk string in JSON: an array of all numbers, or only the last number if the path is a legacy
+// path.
 void ReplyNumbers(Call& call, const JsonPath& path, const std::vector<JsonValue>& results) {
   if (call.reply.IsResp3()) {
     call.reply.Array(results.size());

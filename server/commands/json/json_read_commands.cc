@@ -201,7 +201,7 @@ struct JsonArrIndex {
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
-          // Limits the number of searches, because a path may select one array many times.
+          // Each search of an array counts as a step of the budget, because a path may select one array many times.
           SpendJsonSteps(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
           if (path.IsLegacy()) throw Refusal{refusals::kWrongJsonArray};

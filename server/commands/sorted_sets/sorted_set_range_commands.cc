@@ -245,8 +245,9 @@ void RefuseIfVersionDecides(const Call& call, const SortedSet& set, const RangeO
   if (Limited(span, options, BelowZero::kFromEnd).count > 0) throw Refusal{refusals::kOffsetOfVersion};
 }
 
-// Propagates a ZRANGESTORE in a form that all versions execute alike, if the request has another form: a negative
-// offset, or scores that some versions refuse. `size`: how many members are between the ends, without LIMIT.
+// Propagates a ZRANGESTORE that not all versions execute alike (with a negative offset, or with scores that some
+// versions refuse) in an equivalent form. Does nothing for any other ZRANGESTORE. `size`: how many members are between
+// the ends of the range, before LIMIT. `stored`: how many members were stored.
 void RecordRangeStore(Call& call, const RangeOptions& options, size_t size, size_t stored) {
   const std::span<const Bytes> request = call.args.Words();
   if (!call.effect.IsRecording() || options.by == RangeBy::kRank) return;

@@ -38,8 +38,9 @@ void RemovalRecorder::RecordTrim(const StreamLog& log) {
   }
   if (kept == deleted_.end()) return;
   RecordInBatches({"XDEL", key_}, {kept, deleted_.end()});
-  // The trim does not change the greatest deleted ID of this stream, but the XDEL above raises the one of the replicas.
-  // XSETID sets it back. (If it is 0-0, this is impossible: no command can set 0-0.)
+  // On replicas, the XDEL above raises the greatest deleted ID of the stream, which the trim has not changed on this
+  // server. So propagates an XSETID that sets it back. (An ID of 0-0 stays raised there, because no command can set
+  // 0-0.)
   const StreamId& max_deleted = log.MaxDeletedId();
   if (max_deleted.IsZero() || max_deleted > deleted_.back()) return;
   call_.effect.Replace("XSETID", key_, StreamIdText(log.LastId()).View(), "ENTRIESADDED",

@@ -94,9 +94,9 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
   LintRequest RequestOf(const Attempt& request);  // converts a request to the form for checks
-  // Records a finding for each remark whose rule is on. Returns the remark for which the request must be refused: the
-  // first remark about the request (not about another client) whose rule is strict. nullopt: none. `request` is null if
-  // the remarks are about disconnected clients.
+  // Records a finding for each remark whose rule is on. Returns the remark because of which the request must be
+  // refused: the first remark about this request (not about another client) whose rule is strict. nullopt: none.
+  // `request` is null if the remarks are about disconnected clients.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 

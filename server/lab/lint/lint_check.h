@@ -95,9 +95,9 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
-  // About how many disconnected clients a check may remember. If a check has a table with a row for each client, and
-  // the table has kMaxGoneClients + 2 * (number of connected clients) rows, the check removes the rows of disconnected
-  // clients before it adds a row.
+  // About how many disconnected clients a check may remember. A check may have a table with a row for each client.
+  // Before it adds a row to a table with kMaxGoneClients + 2 * (number of connected clients) rows, it removes the rows
+  // of disconnected clients.
   static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 
   virtual ~LintCheck() = default;

@@ -10,8 +10,8 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Parses bytes that the recorded server has sent, and finds the request of each reply. This must be done here, in the
-// order in which replies and messages arrived, because they are stored separately.
+// Parses bytes that the recorded server has sent, and finds the request of each reply. This must be done while parsing:
+// replies and Pub/Sub messages are then stored separately, and their common order is lost.
 void ReplayPeer::FeedRecordedReplies(Bytes bytes) {
   if (unanswered_.IsIncomparable()) return;
   recorded_.Feed(bytes);

@@ -55,7 +55,7 @@ class ChartMaker {
   // no row shows the entry, returns the height of the next entry that is shown.
   size_t Above(uint64_t seq) const;
   // Returns the height of the middle of this journal entry's row, in halves of rows: 2n + 1 for row n. If no row shows
-  // the entry, returns what Above returns.
+  // the entry, returns the height at which the row of the next shown entry begins.
   size_t Within(uint64_t seq) const;
   size_t EndOf(const LockRecord& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
