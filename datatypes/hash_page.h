@@ -53,7 +53,7 @@ struct alignas(64) HashBucket {                     // seven slots and their tag
   static constexpr uint8_t kUncounted = UINT8_MAX;  // passed_count: 255 or more, or items are in the CollisionList
 
   uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
-  uint8_t passed_count;          // how many items passed this full bucket, and are in a later one; or kUncounted
+  uint8_t passed_count;          // how many items found this bucket full and are in a later one; or kUncounted
   SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]

@@ -108,7 +108,7 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
-  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, live or deleted; none: block's ID
+  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, also a deleted one; or the block's
   uint64_t ListpackBytes() const;  // bytes of a Redis listpack with the same entries; cost: O(1)
   bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: full; the entry must begin another block
                       const Limits& limits) const;

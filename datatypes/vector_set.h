@@ -62,7 +62,7 @@ class VectorTable final : public Object {  // the value of a vector set
 
   bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and SetShape must be called
   // The functions from here on that read or change elements require HasShape(), except Find and Count.
-  const VectorSetShape& shape() const { return shape_; }  // what SetShape has set
+  const VectorSetShape& shape() const { return shape_; }  // encoding, dimensions and links
   const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
   // The matrix has shape().dimensions rows of shape().input_dimensions floats.
   const std::vector<float>& projection() const { return projection_; }  // the matrix of REDUCE; empty: no projection
@@ -103,7 +103,8 @@ class VectorTable final : public Object {  // the value of a vector set
   bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // adds a link to id `number`; false: no room
     return graph_->AddRawLink(from, number, layer);
   }
-  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {  // last step; false: bad links
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // end of loading; false: bad links
+                    uint64_t secret) {
     return graph_->ResolveLinks(slot_of, secret);
   }
 

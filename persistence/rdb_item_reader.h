@@ -21,7 +21,7 @@ namespace respite {
 
 struct RdbValueFault;
 
-class RdbInputOwner {  // an interface: what RdbItemReader must ask the owner of its input
+class RdbInputOwner {  // interface: tells RdbItemReader the checksum, and how much input may follow
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes of the RDB before `rest`

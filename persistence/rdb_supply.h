@@ -51,7 +51,7 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
   const bool computes_checksum_;  // false: checksum_ stays 0
   const std::function<bool(uint64_t offset)> on_progress_;  // called before each read; false: Next fails
   Piece piece_;                                             // the last piece, which the input is reading
-  Piece spare_;                                             // a buffer that is free for the next piece
+  Piece spare_;                                             // a buffer for the next piece
   std::vector<Piece> used_pieces_;   // earlier pieces, which texts may refer to, until FreeOldPieces
   const char* unchecked_ = nullptr;  // where in piece_ the bytes begin that are not in checksum_ yet
   uint64_t checksum_ = 0;            // CRC-64 of the bytes before unchecked_

@@ -158,7 +158,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   Phase phase_ = Phase::kIdle;         // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
   const char* stop_reason_ = nullptr;  // the error with which the running script was ended; null: it was not ended
   size_t memory_limit_ = 0;            // maximum of used_bytes_ in this phase
-  size_t reserved_bytes_ = 0;          // bytes of the code that is kept, which are added to the limit of scripts
+  size_t reserved_bytes_ = 0;          // bytes of kept code (ReserveMemory), added to the limit of scripts
   int64_t load_until_ms_ = 0;          // when loading a library must end (host_.CpuMs())
   size_t load_memory_limit_ = 0;       // maximum of used_bytes_ while a library is loaded
   bool collector_runs_ = false;        // true: StartCollector was called for the running script

@@ -20,7 +20,7 @@ int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: NaN
 //   from -2^63 to below 0  becomes the two's complement
 //   2^64 or more           becomes 0
 //   below -2^63, or NaN    becomes 2^63
-uint64_t TruncatedUnsigned(double value);  // removes the fraction; values outside of uint64_t: see above
+uint64_t TruncatedUnsigned(double value);  // no fraction; -2^63 to 0: two's complement; 2^64 or more: 0; other: 2^63
 
 // Accepts a number or a numeric text. Raises Lua's error for any other argument.
 int64_t IntegerArgument(lua_State* lua, int index);         // a number argument without its fraction, else an error
@@ -68,7 +68,7 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   }
 
   lua_State* lua_;
-  uint32_t steps_ = 0;  // number of steps; AddSteps sets it to 0 when it calls the hook, Step does not
+  uint32_t steps_ = 0;  // steps since AddSteps has called the hook; Step only counts
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
@@ -108,7 +108,7 @@ class PrintedNumber {  // the text of a number, as printf's "%.14g" (or another 
   static constexpr size_t kTextRoom = 32;  // size of text_ in bytes; no printed number is longer
 
   bool PrintInteger(double number, int precision);  // prints a whole number; false: a fraction, too large, or -0
-  bool PrintShort(double number, int precision);    // prints a fraction with few digits; false: another number
+  bool PrintShort(double number, int precision);    // prints a fraction with few digits; false: printed nothing
 
   char text_[kTextRoom];
   size_t size_ = 0;

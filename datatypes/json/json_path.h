@@ -118,7 +118,7 @@ class JsonPath {  // a parsed path
   friend class JsonPathParser;
 
   std::string text_;
-  bool is_legacy_ = false;
+  bool is_legacy_ = false;  // true: has no root $, so commands reply about one match only
   JsonSteps steps_;
   std::shared_ptr<const JsonExpression> computed_;  // the whole path, if it computes values; otherwise null
 };

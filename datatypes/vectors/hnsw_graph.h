@@ -86,8 +86,9 @@ class HnswGraph {  // vectors and the links between them
 
   // The functions from here to DistanceOf require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
-  // The vector of a node, as a view that is valid until the next Insert.
-  StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }
+  StoredVector VectorOf(uint32_t slot) const {  // the vector of a node, as a view that is valid until the next Insert
+    return {Record(slot) + sizeof(Node), At(slot).scale};
+  }
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
@@ -114,7 +115,7 @@ class HnswGraph {  // vectors and the links between them
   // An interrupted search compares this number, to notice that the graph has changed since its last step.
   uint64_t Changes() const { return changes_; }  // a number that changes whenever the graph changes
   uint64_t Serial() const { return serial_; }    // a number that no other graph of this process has or had
-  VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
+  VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search; GiveVisited takes it back
   void GiveVisited(VisitedSlots visited) const {                    // keeps the memory of a search that has ended
     visited_ = std::move(visited);
   }
@@ -160,7 +161,9 @@ class HnswGraph {  // vectors and the links between them
   }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
   const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
-  uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
+  uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) {  // layer above 0: number of links, then the links
+    return At(slot).upper + size_t{layer - 1} * (m_ + 1);
+  }
   const uint32_t* UpperLinksOf(uint32_t slot, uint32_t layer) const {  // layer above 0: number of links, then the links
     return At(slot).upper + size_t{layer - 1} * (m_ + 1);
   }

@@ -75,7 +75,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
 
   const Parts parts_;                                    // the objects that the constructor got
   std::set<Due> due_times_;                              // when each client's next delay ends, the soonest first
-  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock: no output trickles
+  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK jumps: slow output takes one step
 };
 
 }  // namespace respite

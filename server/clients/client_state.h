@@ -221,10 +221,10 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
   int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // clock time since when output exceeds the soft limit
 };
 
-class MemoryPlace {  // the class, index and size with which ClientMemory keeps a session
+class MemoryPlace {  // where ClientMemory lists a session: its size class, index and counted bytes
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoSizeClass = -1;  // not measured yet, or never closed for maxmemory-clients
+  static constexpr int16_t kNoSizeClass = -1;  // size_class_ if not measured yet, or never closed for maxmemory-clients
 
   size_t counted_bytes_ = 0;           // the session's part of ClientMemory::total_bytes_
   uint32_t place_ = 0;                 // index of the session in ClientMemory::classes_[size_class_]
@@ -262,7 +262,7 @@ struct ClientFaultState {             // active faults of one client (TEST FAULT
   }
 };
 
-inline ReplyState::Fate ReplyState::EndCommand() {  // call it after a command; kSent: its reply is sent
+inline ReplyState::Fate ReplyState::EndCommand() {  // must be called after each command; kDropped: send no reply
   const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
   if (mode_ == Mode::kSkip) {
     mode_ = Mode::kOn;

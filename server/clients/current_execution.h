@@ -25,7 +25,7 @@ struct CurrentExecution {             // the command that runs now, and the time
   int64_t wall_base_us = 0;  // Unix time minus monotonic clock time, in µs
 
   struct Interrupted {       // a command that lets other clients be served before it has ended
-    const Command* command;  // null: no command was running
+    const Command* command;  // the interrupted command; null: none was running
     const Session* session;  // the session that runs the command
   };
   std::vector<Interrupted> interrupted;  // slow scripts and loads that let clients be served, oldest first

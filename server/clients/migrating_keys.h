@@ -62,7 +62,7 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // MOVE name two.
   static constexpr int kAnyDb = 0;  // queues_ has the keys of all databases under this number
 
-  bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for one command
+  bool MustPauseCommand(const Command& command, uint32_t flags,  // true: this command must wait for MIGRATE
                         std::span<const Bytes> arguments);
 
   KeyQueues<MovingKey> queues_;              // the keys that MIGRATE is sending, all under kAnyDb

@@ -59,7 +59,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   size_t HeldBytes() const { return barriers_.size() * sizeof(Barrier); }  // memory in bytes
 
  private:
-  static constexpr int64_t kNotYet = -1;         // since_ms of a slow output that has not begun
+  static constexpr int64_t kNotYet = -1;         // value of since_ms until the slow output begins
   static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent in steps of at least 10 ms
 
   enum class Kind : uint8_t { kHold, kTrickle, kEnd };  // kTrickle: slow output; kEnd: later output is never sent

@@ -29,7 +29,7 @@ class BusClock {  // Unix time that never goes back, for packets and timeouts of
   int64_t NowMs() const { return origin_ms_ + real_clock_.NowMs(); }  // milliseconds since 1970; never goes back
 
  private:
-  const RealClock& real_clock_;  // monotonic; from an arbitrary origin
+  const RealClock& real_clock_;  // real time from an arbitrary origin; never goes back
   const int64_t origin_ms_;      // BusClock time minus RealClock time, in ms
 };
 

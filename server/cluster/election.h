@@ -76,7 +76,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested (Unix time); 0: no election
   bool has_requested_votes_ = false;  // votes were requested in this election
   std::set<NodeId> voters_;           // primaries that have voted for this node in this election
-  int majority_ticks_ = 0;            // ticks of this election at which there were enough votes
+  int majority_ticks_ = 0;            // number of ticks of this election at which there were enough votes
   int64_t majority_at_ms_ = 0;        // when the last tick with enough votes was (Unix time)
   int rank_ = 0;                      // how many other replicas have more data
   uint64_t epoch_ = 0;                // epoch of the last vote request

@@ -28,7 +28,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   struct Parts {  // the arguments of the constructor
     ClusterCore& core;
     Bus& bus;
-    Gossip& gossip;  // pings the replica: the packet tells the primary's offset
+    Gossip& gossip;  // sends PING to the replica, which reads the primary's offset from it
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 

@@ -41,7 +41,7 @@ inline Refusal InvalidExpireOf(const Call& call) {  // this command's error "ERR
 // Divides the remaining arguments into groups of `step`, and calls visit(std::span<const Bytes> group) for each. The
 // first argument of a group is a key. Prefetches many keys at a time. Requires: the last group is complete.
 template <class Visit>
-void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // calls visit(key with its values) for all, as for MSET
+void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // calls visit(group) for each `step` arguments: MSET 2
   const std::span<const Bytes> words = call.args.Rest();
   const size_t block = step * DbView::kPrefetchAhead;
   for (size_t at = 0; at < words.size(); at += step) {

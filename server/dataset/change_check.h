@@ -23,7 +23,7 @@ namespace respite {
 
 #ifdef NDEBUG
 
-class ChangeCheck {  // the version without assertions: every function does nothing
+class ChangeCheck {  // the version for builds without assertions: every function does nothing
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
   void NoteCreated() {}         // the edit has created the key

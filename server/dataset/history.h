@@ -61,7 +61,7 @@ struct History {                           // replication history of the data: i
     if (has_restarted || down_ms >= 2000) NotePrimaryMovedOn();
   }
   // Called if the primary says that it shares the history of this replica up to this number of bytes.
-  void NoteShared(int64_t bytes) {  // limits shared_until, and so the offset in elections
+  void NoteShared(int64_t bytes) {  // sets or lowers shared_until, and so the offset in elections
     shared_until = std::max<int64_t>(1, shared_until == 0 ? bytes : std::min(shared_until, bytes));
   }
   void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server

@@ -150,7 +150,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Count returns how many commands Replace and AddAlone have added. If there are any, they are propagated instead of
   // the running command. operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added
-  bool IsAlone(size_t index) const { return index == alone_index_; }  // true: AddAlone has added this command
+  bool IsAlone(size_t index) const { return index == alone_index_; }  // true: sent after EXEC, not in MULTI (AddAlone)
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();
@@ -192,7 +192,7 @@ void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
 // with each SELECT. `selected_db` is the database that the last SELECT selected (-1: none), and is updated.
 template <class Take>
-void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to `take`
+void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // adds SELECT, MULTI, EXEC
                           int& selected_db, Take&& take) {
   const uint8_t alone_bit = target == JournalEntry::kReplicas ? JournalEntry::kAlone : 0;
   const auto is_alone = [&](size_t i) { return (group[i].targets & alone_bit) != 0; };

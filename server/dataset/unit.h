@@ -93,7 +93,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Returns whether clients get the fields of changed hashes (subkey events of notify-keyspace-events).
-  bool WantsSubkeys() const {  // whether ReportSubkeys has an effect
+  bool WantsSubkeys() const {  // true: clients get the fields of changed hashes
     return data_.listener != nullptr && data_.listener->WantsSubkeys();
   }
   // Reports which fields of a hash an event concerned. The event itself must have been reported. Cost: two comparisons

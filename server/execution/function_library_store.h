@@ -9,7 +9,7 @@ namespace respite {
 
 class FunctionLibraries;
 
-class FunctionLibraryStore final : public FunctionStore {  // lets Dataset exchange the function libraries
+class FunctionLibraryStore final : public FunctionStore {  // exchanges all function libraries for Dataset
  public:
   // `libraries` must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}

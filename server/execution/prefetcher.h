@@ -55,7 +55,7 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
   std::vector<MemberLookup> member_lookups_;  // members of collections to prefetch
   std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
   std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch (push and pop commands)
-  std::vector<ListHint> list_hints_;          // where in memory the list ends of list_lookups_ are
+  std::vector<ListHint> list_hints_;          // addresses of the list ends in list_lookups_
 };
 
 }  // namespace respite

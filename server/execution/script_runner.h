@@ -91,7 +91,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   bool MustStopReply() noexcept override;           // true: the client has gone, or was closed for too much output
   int64_t CpuMs() const noexcept override;          // processor time of this thread in ms
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
-  size_t MemoryLimit() const noexcept override { return parts_.env.settings.script_memory_limit; }  // see ScriptHost
+  size_t MemoryLimit() const noexcept override { return parts_.env.settings.script_memory_limit; }  // in bytes
   void CountError(Bytes text) noexcept override;  // counts an error in the script's own reply; the call has failed
 
  private:

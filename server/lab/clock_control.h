@@ -92,7 +92,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     double rate;              // seconds of the clock per second of real time
     int64_t wall_us;          // Unix time that the clock shows
     int64_t offset_us;        // how many µs the clock is ahead of the machine's clock
-    bool is_auto_jump;        // the setting of TEST CLOCK AUTO
+    bool is_auto_jump;        // true: jumps while all clients wait (TEST CLOCK AUTO)
   };
   State Save() const;                // the state, for a snapshot
   void Restore(const State& state);  // restores a snapshot's clock; events in between do not happen

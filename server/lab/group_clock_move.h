@@ -18,7 +18,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible
   // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
   // is no such event, if the clocks cannot reach it, and for moves of other kinds.
-  const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }
+  const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }  // for kNext; or nullopt
   // Must be called once for each clock that the constructor got. Requires: IsPossible, and the requirements of
   // ClockControl::JumpNow.
   void Do(ClockControl& clock) const;  // moves one of the clocks

@@ -134,7 +134,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // true: created_key_ is valid
   LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock
-  bool has_possible_lock_ = false;                // true: possible_lock_ is valid
+  bool has_possible_lock_ = false;                // true: possible_lock_ is such a hash; false: unused
 };
 
 }  // namespace respite

@@ -77,7 +77,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   // A call is long if MayTakeLong of its watcher returns true, or if its socket was hung up. When the long calls of a
   // turn have taken this time, further long calls wait for a later turn, so that thousands of them do not delay other
   // sockets. epoll reports the sockets of these calls again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time, Serve begins no more long calls
+  static constexpr int64_t kMaxLongCallsUs = 250;  // µs for long calls in a turn; further ones wait for a later turn
 
   struct Usage {                // what one call of Serve has used up of its limits
     int served = 0;             // how many sockets this call of Serve has served

@@ -79,18 +79,17 @@ class Connection final : public Transport,  // the socket of one client, and its
     std::string user;      // name of the client's user on *host when the client left it
   };
 
-  NodeHost* host_;                        // the server that serves the client
-  std::unique_ptr<Home> home_;            // null: has not left the accepting server, or that server was restarted
-  Session* session_;                      // state of the client on *host_; valid while self_ is set
-  ByteStream stream_;                     // the socket, with or without TLS
-  int64_t opened_ms_;                     // when the socket was accepted (real time)
-  SocketPoller::Events wanted_;           // events that the connection waits for
-  SocketPoller::Events reported_events_;  // events that the poller was told to report
-  bool receive_posted_ = false;           // true: Receive will be called in the next turn
-  bool is_unsubscribing_to_close_ =
-      false;                          // true: UnsubscribeThenClose has begun; no request runs, and output is dropped
-  bool sends_much_ = true;            // true: the last read got at least 32 KB, or there was none yet
-  std::shared_ptr<Connection> self_;  // keeps this object alive from Start to Close
+  NodeHost* host_;                          // the server that serves the client
+  std::unique_ptr<Home> home_;              // null: has not left the accepting server, or that server was restarted
+  Session* session_;                        // state of the client on *host_; valid while self_ is set
+  ByteStream stream_;                       // the socket, with or without TLS
+  int64_t opened_ms_;                       // when the socket was accepted (real time)
+  SocketPoller::Events wanted_;             // events that the connection waits for
+  SocketPoller::Events reported_events_;    // events that the poller was told to report
+  bool receive_posted_ = false;             // true: Receive will be called in the next turn
+  bool is_unsubscribing_to_close_ = false;  // true: UnsubscribeThenClose has begun; runs no requests, drops output
+  bool sends_much_ = true;                  // true: the last read got at least 32 KB, or there was none yet
+  std::shared_ptr<Connection> self_;        // keeps this object alive from Start to Close
 };
 
 }  // namespace respite

@@ -32,7 +32,7 @@ class ParentWatch {  // notices when the process that started this one ends
   bool HasEnded() const;                                    // whether the parent has ended
 
  private:
-  bool HasAdoptiveParent() const;  // true: the parent's session shows that it only adopted this process
+  bool HasAdoptiveParent() const;  // true: the parent is in another session, so it has only adopted this process
 
   pid_t pid_ = 0;
   Descriptor descriptor_;  // pidfd of the parent; not open if the system has no pidfds

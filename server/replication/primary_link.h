@@ -69,7 +69,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
   void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
-  bool IsWaitingToRetry() const;  // true: the next attempt is delayed, or a command failed; see Retry
+  bool IsWaitingToRetry() const;  // true: connects after a delay, or after a failed command only by Retry
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops the connection after repl-timeout
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
@@ -167,7 +167,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t total_down_ms_ = 0;                 // how long the link was down in total, without the current downtime
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nullopt: never
   bool was_unreachable_ = false;   // true: connecting has failed since the link was lost: the primary has gone
-  int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors since a link lasted a minute, or Retry
+  int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors in a row; 0: a link lasted a minute, or Retry
   int64_t retry_at_ms_ = 0;        // before this real time, Cron does not connect
   int takeover_requests_ = 0;      // how often PSYNC … FAILOVER was sent for the present failover
   std::string last_error_;         // why the link is down; empty: no attempt has failed, or the link is up
@@ -176,7 +176,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string lost_reason_;        // why the connection was lost while runs_stream_; empty: it was not lost
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
-  std::vector<char> scratch_;             // buffer by which session_ gets the stream; kept to reuse its memory
+  std::vector<char> scratch_;             // buffer from which session_ reads the stream; kept to reuse its memory
   int64_t received_to_ = 0;               // replication offset up to which session_ has received the stream
   SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
   std::deque<BlobPart> unapplied_parts_;  // received bytes of those requests that have not run yet

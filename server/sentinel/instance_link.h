@@ -97,7 +97,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   int64_t command_connection_began_ms = 0;                 // when command_connection began to connect (real time)
   int64_t hello_connection_began_ms = 0;                   // when hello_connection began to connect (real time)
   int64_t hello_heard_ms = 0;   // when SUBSCRIBE was answered, or the last message arrived (real time)
-  int64_t ping_waits_since_ms;  // since when a good answer to PING is awaited (real time); 0: none awaited
+  int64_t ping_waits_since_ms;  // since when a PING waits for a good answer (real time); 0: no PING waits
   int64_t last_ping_ms = 0;     // when the last PING was sent (real time)
   int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived, or else the link began (real time)
   int64_t last_ping_answer_ms;  // when any answer to a PING last arrived, or else the link began (real time)

@@ -61,8 +61,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   // Returns whether the replica is up, has answered PING and INFO lately, has a priority other than 0, and has not been
   // without its primary for too long.
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // true: suitable for promotion
-  bool MayFollow(const Primary& primary,
-                 const WatchedReplica& replica) const;  // false: follows another server, or none
+  bool MayFollow(const Primary& primary,  // false: the replica follows another server, or none
+                 const WatchedReplica& replica) const;
 
   const Parts parts_;  // the arguments of the constructor
   const SentinelCore core_;

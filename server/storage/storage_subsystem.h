@@ -48,7 +48,7 @@ struct StorageSubsystem {  // the parts that save and load the data, and stop th
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;
 
-  ChildProcesses child_processes;  // the one child process that may run
+  ChildProcesses child_processes;  // starts and kills the server's only child process
   RdbContents contents;            // decides what an RDB file contains, and in which format
   AppendOnlyFile aof;              // `appendonly yes`: keeps the data in append-only files
   Snapshots snapshots;             // saves the data as an RDB file

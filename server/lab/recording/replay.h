@@ -36,9 +36,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
     double speed = 1;                       // how many times as fast as recorded, for kReal
     std::vector<std::string> ignored = {};  // patterns for names of commands whose replies may differ
   };
-  struct Parts {       // other objects that the replay uses
-    Network& network;  // makes the connections to the server
-    const RealClock& real_clock;
+  struct Parts {                                  // other objects that the replay uses
+    Network& network;                             // makes the connections to the server
+    const RealClock& real_clock;                  // real time, for the pace of the replay
     const CommandSet& commands;                   // commands that the comparison of replies knows
     std::function<void(const std::string&)> say;  // shows a line to the user
     std::function<void()> on_event;               // called when Continue may have something to do

@@ -61,9 +61,9 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   void ApplyNetworkConditions(size_t member);  // cuts and delays the node's outgoing links, as partition_ and Lag say
   bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between these nodes
 
-  NodeRestarts& restarts_;                     // kills and restarts the nodes
-  std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
-  const RealClock& real_clock_;
+  NodeRestarts& restarts_;                      // kills and restarts the nodes
+  std::vector<HostedServer>& hosted_servers_;   // all servers of the process; a member is an index in it
+  const RealClock& real_clock_;                 // real time, which TEST CLOCK cannot move
   std::map<TaskClient, PendingTask> pending_;   // tasks whose outcome was not fetched yet, by client
   Sides partition_;                             // the nodes on each side of the network partition; empty: none
   std::map<size_t, int64_t> output_delays_ms_;  // how many ms Lag delays the output of a member, by member

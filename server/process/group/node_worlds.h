@@ -72,7 +72,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     int64_t last_used_ms = 0;  // when a check last found a client, at first when the server was created (real time)
   };
 
-  void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
+  void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, but not after the destructor
   std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, but a no-op once this is gone
   // Returns a copy of base_ with the version and the port of `options`, but without files, Unix socket and TLS port.
   std::unique_ptr<Config> ConfigOfWorld(const WorldOptions& options,  // the configuration of an isolated server
