@@ -86,7 +86,7 @@ class RegularExpression {  // a compiled extended regular expression
   bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
   // Adds an instruction to `threads`, and all instructions that are reachable from it without consuming the byte
   // text[at]. Returns true if kMatch is one of them, so that the text matches.
-  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds instructions; true: a match
+  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds instructions; true: text matches
   bool Consumes(const Instruction& instruction, char c) const;  // true: the instruction consumes this byte
 
   std::vector<Instruction> program_;  // the compiled expression

@@ -166,7 +166,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 };
 
 template <class Visit>
-void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {  // visits elements from `index` on
+void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {  // visits `count` elements from `index`
   for (Place place = PlaceOf(index); count > 0; place = {place.chunk + 1, 0}) {
     const ListChunk& chunk = row_[place.chunk];
     const auto here = static_cast<uint32_t>(std::min<size_t>(count, chunk.Count() - place.index));

@@ -108,7 +108,7 @@ class ListCursor {  // iterates over the elements of a list, forward or backward
 };
 
 template <class Visit>
-void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits elements from `index` on
+void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits `count` elements from `index` on
   if (count == 0) return;
   if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
   const Listpack packed = Packed();

@@ -21,7 +21,7 @@ namespace respite {
 
 struct IdempotencyLimits {  // how long, and how many idempotent IDs a stream remembers; XCFGSET sets them
   static constexpr int64_t kMaxDuration = 86400;  // maximum of duration_s: one day
-  static constexpr int64_t kMaxSize = 10000;      // maximum of max_size
+  static constexpr int64_t kMaxSize = 10000;      // maximum of max_size (IDMP-MAXSIZE)
 
   int64_t duration_s = 100;  // seconds for which an idempotent ID is remembered
   int64_t max_size = 100;    // maximum number of idempotent IDs per producer

@@ -79,7 +79,7 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that this 
   Bytes RawBytes(size_t i) const {  // the i-th element as stored, without its trailing size
     return i < few_.size() ? few_[i] : more_[i - few_.size()];
   }
-  void Append(Bytes bytes) {  // adds an element, as stored, to few_ or more_
+  void Append(Bytes bytes) {  // adds an element, given as its stored bytes, to few_ or more_
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {

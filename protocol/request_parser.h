@@ -115,8 +115,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
     size_t size;
     bool is_blob;  // true: the argument is in blobs_
   };
-  struct Number {   // the result of TakeNumber
-    Status status;  // kRequest: a number was read
+  struct Number {   // a number of the protocol, such as 5 in "$5", or why it was not read
+    Status status;  // kRequest: a number was read; kIncomplete, kError: none was
     int64_t value;  // the number, if the status is kRequest
   };
 

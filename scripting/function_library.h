@@ -126,7 +126,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
   // Also used while FUNCTION RESTORE unpacks its payload, so that this time counts for a SharedLimit.
-  class LoadTimer {  // while a LoadTimer exists, the time that passes counts as time of loading
+  class LoadTimer {  // adds the processor time of its life to the time of loading libraries
    public:
     explicit LoadTimer(FunctionLibraries& libraries) : libraries_(libraries), started_ms_(libraries.host_.CpuMs()) {}
     ~LoadTimer() { libraries_.total_load_time_ms_ += libraries_.host_.CpuMs() - started_ms_; }

@@ -145,7 +145,7 @@ class HnswGraph {  // vectors and the links between them
  private:
   struct Node {                 // the head of a record
     uint32_t* upper = nullptr;  // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
-    float scale = 0;            // StoredVector::scale
+    float scale = 0;            // kInt8: the number that 127 stands for; otherwise unused
     float length = 0;           // length of the vector before it was normalised
     uint32_t place = 0;         // index in by_level_[level], or the next free slot
     uint16_t count = 0;         // number of links on layer 0

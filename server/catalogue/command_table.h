@@ -219,7 +219,7 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // finds "client|list", or null
 
   std::shared_ptr<const CommandSet> set_;
-  const CommandNames* names_;                      // the names in use: those of set_, or own_names_
+  const CommandNames* names_;  // the names in use: own_names_ after a rename, otherwise those of set_
   std::unique_ptr<const CommandNames> own_names_;  // names after renaming; null until a command is renamed
   std::map<std::string, const Command*, std::less<>> renamed_or_removed_;  // the commands, by original name; never null
   std::vector<CommandStats> stats_;                                        // statistics of each command, by Command::id

@@ -59,7 +59,7 @@ class SubscriberList {  // pointers to T in order of arrival; finds and removes 
 
  private:
   template <class Moved>
-  void CloseGaps(Moved&& moved);  // removes the nulls; calls moved(T&, new place) for each moved item
+  void CloseGaps(Moved&& moved);  // removes empty places; calls moved(T&, new place) for each moved item
 
   std::vector<T*> places_;        // the items in order; null: an item that was removed
   size_t empty_place_count_ = 0;  // number of nulls in places_
@@ -158,7 +158,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
 
 template <class T>
 template <class Moved>
-void SubscriberList<T>::CloseGaps(Moved&& moved) {  // removes the nulls; calls moved(T&, new place)
+void SubscriberList<T>::CloseGaps(Moved&& moved) {  // removes empty places; calls moved(T&, new place)
   size_t next = 0;
   for (size_t place = 0; place < places_.size(); ++place) {
     if (places_[place] == nullptr) continue;

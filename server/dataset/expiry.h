@@ -85,7 +85,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // removes expired keys and fields of one database
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);    // removes expired keys until few of a sample are expired
   Cleaning PurgeExpiredFields(int db, int64_t deadline_us);  // removes expired fields until few hashes have any
-  bool IsClean(const SampleResult& sampled) const;  // true: at most the accepted share of the sample was expired
+  bool IsClean(const SampleResult& sampled) const;           // true: few keys of a complete sample were expired
   bool IsRemovable(const Entry& entry) const {  // false: the key's slot is being imported, so another node owns the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }

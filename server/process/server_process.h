@@ -51,8 +51,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
-  void HandleServerStopped(NodeServer& node) override;        // discards the server; after the last, ends the process
-  void OnShutdownCancelled() override;                        // a shutdown was cancelled: shuts down no more servers
+  void HandleServerStopped(NodeServer& node) override;  // discards the server; after the last, ends the process
+  void OnShutdownCancelled() override;  // a server has cancelled its shutdown: shuts down no more servers
   void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd, if the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server

@@ -33,7 +33,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
   // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
-  Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
+  Step CheckManifestIsThere();  // kFailed: no manifest, but append-only files with content exist
   Step Make();                  // creates the folder `appenddirname`, unless it exists
   // Keeps other Respite servers from using the files of this manifest, by a lock on `name`, the incremental file to
   // which this server appends. Releases the lock on the previous incremental. Servers with another appendfilename may
