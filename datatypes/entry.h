@@ -156,8 +156,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     return copy;
   }
 
-  // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; ObjectValue and
-  // ReleaseObject require kObject.
+  // The functions from here to ReleaseObject are for collections. Packed and MutablePacked require a listpack or an
+  // intset; ObjectValue and ReleaseObject require kObject.
   Bytes Packed() const { return InlineText(); }     // the bytes of the listpack or intset
   char* MutablePacked() { return MutableValue(); }  // the bytes of the listpack or intset, for changes in place
   Object* ObjectValue() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)

@@ -224,9 +224,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // Each slot is equally likely. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;  // a random slot; Slot{}: the table is empty
 
-  // VisitRandomBucket chooses a random bucket, which may be empty, and calls `visit(slot)` for each of its slots.
-  // Sometimes visits one random slot of the CollisionList instead, so that each slot of the table is equally likely.
-  // Prefetches the items of the bucket first. Cost: one cache line for the bucket, and one for each item.
+  // VisitRandomBucket chooses a random bucket, which may be empty, prefetches its items, and calls `visit(slot)` for
+  // each of its slots. Sometimes it visits one random slot of the CollisionList instead, so that each slot of the table
+  // is equally likely. Cost: one cache line for the bucket, and one for each item.
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of a random bucket, perhaps none
 

@@ -20,7 +20,7 @@
 
 namespace respite {
 
-// SortedSet::Add follows an AddRule for existing and missing members.
+// Tells SortedSet::Add what to do with a member that exists, and with a member that does not exist.
 struct AddRule {  // which members ZADD adds or changes, and how: the options NX, XX, GT, LT and INCR
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // what the new score must be, compared with the old score

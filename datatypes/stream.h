@@ -50,7 +50,7 @@ enum class GroupReferences : uint8_t {
   kMustBeAcknowledged,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
 };
 
-// XTRIM and XADD remove the oldest entries that a StreamTrim describes.
+// Describes which of the oldest entries of a stream XTRIM or XADD removes.
 struct StreamTrim {  // which old entries to remove: the options of XTRIM, and MAXLEN and MINID of XADD
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };

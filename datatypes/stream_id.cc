@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kLongestText = 127;
 
-// Parses the milliseconds or the sequence number of an ID. As in Redis, a number that is not in canonical form is
-// parsed again with strtoull. So -5 is refused, and -05 wraps around.
+// Parses the milliseconds or the sequence number of an ID. As in Redis, a text that is no number in canonical form is
+// parsed again with strtoull. So -5 is refused, but -05 wraps around to 2^64 - 5.
 std::optional<uint64_t> ParsePart(Bytes text) {
   if (const auto plain = ParseUnsigned(text)) return plain;
   if (text.empty() || ParseInteger(text)) return std::nullopt;

@@ -68,7 +68,7 @@ std::optional<ScriptFlag> FlagOnTop(lua_State* lua) {
   return name.size() <= kMaxFlagBytes ? FindScriptFlag(ToLower(name)) : std::nullopt;
 }
 
-// Reads the flags from the table on top of the stack, and pops the table.
+// Reads the flags of a function (no-writes, allow-oom …) from the table on top of the stack, and pops the table.
 uint32_t ReadFlags(lua_State* lua, WorkCounter& work) {
   uint32_t flags = 0;
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {

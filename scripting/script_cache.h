@@ -72,8 +72,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
   }
-  // At most `max_scripts` (0: any number) and kMaxEvictableBytes of evictable scripts remain. Never evicts the one that
-  // was used or added last. Requires: no script runs.
+  // The limits are `max_scripts` (0: any number) and kMaxEvictableBytes of evictable scripts. Never evicts the script
+  // that was used or added last. Requires: no script runs.
   size_t EvictDownTo(size_t max_scripts);  // evicts the least recently used until these limits hold; returns how many
   // Requires: no script runs. Cost: O(scripts).
   void KeepOnly(std::span<const std::string> texts);  // removes scripts with other source texts; `texts` is sorted

@@ -77,7 +77,7 @@ class AttributeFilter::Compiler {
     int precedence;
   };
   static constexpr int kPowerPrecedence = 6;
-  // A longer operator comes before a shorter one with which it begins, such as ** before *.
+  // An operator that begins with another operator comes before it: ** before *.
   static constexpr std::array<Operator, 19> kOperators = {{{"||", Op::kOr, 1},
                                                            {"or", Op::kOr, 1},
                                                            {"&&", Op::kAnd, 2},

@@ -17,7 +17,7 @@ namespace respite {
 template <class T, class Compare>
 class PartialSort {  // sorts only a range of places of the sorted order
  public:
-  // `compare(a, b)` is negative, 0 or positive.
+  // `compare(a, b)` is negative if `a` comes first, positive if `b` comes first, and 0 if they are equal.
   PartialSort(std::vector<T>& items, Compare compare) : items_(items), compare_(compare) {}
 
   // Sorts so that the places `first` to `last` (indexes, both inclusive) have the elements that belong there, in order.

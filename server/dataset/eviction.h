@@ -44,9 +44,9 @@ class Eviction {  // keeps memory within maxmemory by removing keys
 
   void FreeMemoryBeforeCommand();  // evicts keys if maxmemory is exceeded; called before each command
   void StartInNextTurn();          // frees memory in the next iterations of the event loop, a little in each
-  // Returns whether more than maxmemory was used before the running command, and no key could be evicted. If so,
+  // Returns whether more than maxmemory was used before the running command, and eviction could not free enough. If so,
   // commands that use memory are refused.
-  bool LacksMemory() const;       // true: before this command, maxmemory was exceeded, and no key could be evicted
+  bool LacksMemory() const;       // true: before this command, maxmemory was exceeded, and eviction did not free enough
   size_t UncountedBytes() const;  // bytes in use that do not count for maxmemory: buffers, scripts …
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.

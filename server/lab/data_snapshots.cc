@@ -56,8 +56,8 @@ void Put(Database& database, const std::string& key, OldValue old_value) {
 
 }  // namespace
 
-// The part of a snapshot that belongs to one database. Its index in Snapshot::parts is the present index of the
-// database, which SWAPDB may have changed since the snapshot.
+// The part of a snapshot that belongs to one database. The index of a Part in Snapshot::parts is the present index of
+// its database, which SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
   int db_at_save;                   // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the current data, except the keys of `delta`

@@ -21,8 +21,8 @@ namespace respite {
 
 namespace {
 
-// The longest time, in milliseconds, for which a timer is set. Longer timeouts of clients could overflow, because the
-// timer counts nanoseconds. If the timer expires too early, Housekeeping sets it again.
+// The longest time, in milliseconds, for which a timer is set. The timer counts nanoseconds, so a much longer timeout
+// of a client could overflow. If the timer expires too early, Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace

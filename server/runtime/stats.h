@@ -45,7 +45,8 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
 };
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
-  // Limits the memory for error codes, of which a script may return ever new ones. Redis 7.2 has no such limit.
+  // Limits the memory for error codes, because scripts may return any number of different ones. Redis 7.2 has no such
+  // limit.
   static constexpr size_t kMaxErrorKinds = 128;  // maximum number of kinds in `errors`; further ones are not counted
 
   uint64_t commands = 0;                     // number of commands that ran (total_commands_processed)

@@ -54,7 +54,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     on_end_ = std::move(handler);
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save
-  // Cancels a scheduled background save. Must be called when the data to save no longer exists.
+  // Cancels a scheduled background save. Must be called when the data that it was to save no longer exists.
   void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
   bool IsRunning() const;                                          // true: a child is writing an RDB file now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended

@@ -316,7 +316,7 @@ struct BitOp {
   }
   static void Store(KeyEdit& target, BitOperation operation, const Sources& sources) {
     const size_t size = sources.LongestSize();
-    // Writes over an old value of the same length, because new memory from the kernel would take longer.
+    // Overwrites the old value if it has the same length, because memory that is new from the kernel would take longer.
     if (const std::span<char> old = ReusableText(target, size); !old.empty()) {
       CombineBits(operation, sources.Views(), old);
       target.SetDeadline(kNoDeadline);

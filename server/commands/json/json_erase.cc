@@ -13,7 +13,8 @@ namespace {
 
 using MatchPlaces = std::vector<std::pair<const JsonValue*, size_t>>;  // the container of a match, and its place there
 
-// Removes elements and returns their number. `places`: in ascending order; a place may occur several times.
+// Removes the elements at `places` and returns their number. `places` is in ascending order; a place may occur several
+// times.
 size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> places) {
   std::vector<size_t> kept;  // the elements from the current one on, in descending order
   auto next = places.rbegin();

@@ -55,7 +55,7 @@ FunctionLibraries::Origin OriginOf(const Call& call) {
   return call.unit.IsReplaying() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
-// Maximum size of the texts of all libraries together, after a client has loaded one.
+// Maximum size in bytes of the texts of all libraries together, after a client has loaded one.
 constexpr uint64_t kMaxLibraryBytesOfClients = uint64_t{64} << 20;
 
 // Returns how many bytes of code one FUNCTION RESTORE may load: 64 MB for a client, 1 GB from a primary or a file.

@@ -51,8 +51,8 @@ std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   return rules;
 }
 
-// Sets the mode of these rules, and the limits of all rules. Must be called only after all arguments were parsed, so
-// that an invalid argument changes nothing.
+// Sets the mode of `rules`, and the limits of all rules. Must be called only after all arguments were parsed, so that
+// an invalid argument changes nothing.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);

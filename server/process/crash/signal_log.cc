@@ -14,7 +14,7 @@ namespace {
 
 char signal_log_path[PATH_MAX];
 
-// Writes the digits of `number` at the end of the buffer, and returns the digits.
+// Writes the digits of `number` (base 10 or 16) at the end of the buffer, and returns them.
 template <size_t kSize>
 std::string_view Digits(char (&buffer)[kSize], uint64_t number, uint64_t base) {
   char* at = buffer + kSize;

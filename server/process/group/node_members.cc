@@ -63,8 +63,8 @@ void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
 bool NodeMembers::Lives(size_t member) const { return hosted_servers_[member].Lives(); }
 
 ClockControl* NodeMembers::FindLiveClock(size_t member) const {
-  // Returns the clock that TEST CLOCK can move, or null. Sentinels have none, because they only communicate with other
-  // servers, and this follows real time.
+  // Returns the clock that TEST CLOCK can move, or null. Sentinels have no such clock, because they only communicate
+  // with other servers, which takes real time.
   if (!Lives(member) || RoleOf(*hosted_servers_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_servers_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;
