@@ -131,7 +131,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
   // XDEL, XDELEX and XACKDEL can raise this ID. Trimming never changes it.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or that XSETID set
-  // No group's count of read entries is above this number.
+  // The `entries-read` of a consumer group is never above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
   const Blocks& blocks() const { return blocks_; }          // the blocks, by the ID of their first entry or a lower ID
   // XINFO STREAM shows the number. Cost: O(blocks).

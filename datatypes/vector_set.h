@@ -57,7 +57,7 @@ class VectorTable final : public Object {  // the value of a vector set
   size_t Size() const override { return Count(); }  // number of elements
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
 
-  // Requires: HasShape() is false; the numbers are within the limits above.
+  // Requires: HasShape() is false; dimensions and m are within kMaxDimensions, kMinLinks and kMaxLinks.
   void SetShape(const VectorSetShape& shape);  // sets the properties of a new set
 
   bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and SetShape must be called

@@ -246,8 +246,9 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     start_nodes_ = open_;
   }
 
-  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` is the graph of
-  // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
+  // Continues the search: computes about `max_distances` distances at most. Returns true if the search has ended.
+  // `graph` is the graph that the constructor got; it may have changed since then. `query` is the vector that is
+  // searched for, from which the distances of the constructor's `entries` were computed.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
     if (graph.Changes() != changes_) AdaptToChanges(graph, query);

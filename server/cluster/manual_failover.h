@@ -48,8 +48,9 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
   // Returns true for kIfPrimaryIsGone (SHUTDOWN FAILOVER). Such a failover ends if another replica has more data.
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
-  // Returns whether this replica may request and count votes. After the timeout, returns false. For kAsk, this replica
-  // must also be linked to its paused primary, and have its whole stream.
+  // Returns whether this replica may request and count votes for a manual failover. For CLUSTER FAILOVER without
+  // options (kAsk), the replica must be linked to its paused primary and have the whole stream. Returns false after the
+  // timeout.
   bool CanStartElection() const;  // this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`. If so, the caller pings `replica`, because a PING
   // tells it the offset of this primary.

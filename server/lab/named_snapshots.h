@@ -54,8 +54,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
-  // lost snapshots. Cost: O(databases + users + directives + scripts).
+  // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name. Also deletes lost
+  // snapshots: those made before a full synchronization or a loaded file replaced all data. Cost: O(databases + users +
+  // directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots

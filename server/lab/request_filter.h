@@ -74,9 +74,9 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;                 // conditions for the client
   std::optional<bool> is_in_script;    // SCRIPT YES or NO: run by a script, or not; nullopt: not given
-  // The condition TRANSACTION. YES: only requests that EXEC runs, directly or in a script, at the moment when they run.
-  // NO: only requests outside transactions. nullopt, not given: a fault rule matches a request after MULTI once, when
-  // it is queued, and not again when EXEC runs it.
+  // The condition TRANSACTION. With YES, a request matches only while EXEC runs it, directly or in a script. With NO,
+  // only requests outside transactions match. If the condition is not given (nullopt), a fault rule matches a request
+  // after MULTI once, when it is queued, and not again when EXEC runs it.
   std::optional<bool> is_in_transaction;  // TRANSACTION YES or NO; nullopt: not given
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match

@@ -76,7 +76,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
-  // The functions of CallObserver and Journal.
+  // Functions of CallObserver and Journal, which are called while any import runs.
   void OnCall(const FinishedCall& call) override;      // a command of the source ran: notes the time, and an error
   void OnRefusal(const RefusedCall& call) override;    // a command of the source was refused: its import fails
   void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands make all imports fail
