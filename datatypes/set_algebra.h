@@ -70,7 +70,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
     return true;
   }
   void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass the filter
-  void PrefetchCandidates(const MemberTable& table);  // hashes group_, and prefetches what lookups in `table` read
+  void PrefetchCandidates(const MemberTable& table);  // hashes the members in group_, and prefetches what `table` needs
 
   std::span<const Set* const> sets_;
   Keep keep_;

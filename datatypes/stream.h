@@ -242,7 +242,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
   // Returns false if there are no live entries. Also returns false if all deleted IDs are below the first live entry,
   // unless `counting` is kValkey81.
-  bool HasTombstonesFrom(const StreamId& id,  // true: MaxDeletedId() is `id` or greater
+  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL removed an entry at or after `id`, and not before FirstId()
                          ReadCounting counting) const;
   // `next` is the ID of the entry that the group reads next.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact

@@ -112,7 +112,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
   // kTruncated.
-  Status ReadNextChunk(Outcome outcome);  // reads more of the file into the buffer; kRecords: parse again
+  Status ReadNextChunk(Outcome outcome);  // reads more of the file; kRecords: the caller must parse again
   Status FetchLargeArgument();            // reads the argument at parsed_ into a Blob; kRecords: parse again
 
   File& file_;                      // the append-only file

@@ -119,7 +119,7 @@ class JsonPath {  // a parsed path
 
   std::string text_;
   bool is_legacy_ = false;
-  JsonSteps steps_;
+  JsonSteps steps_;  // the steps of the path after its root; not used if `computed_` is not null
   std::shared_ptr<const JsonExpression> computed_;  // the whole path, if it computes values; otherwise null
 };
 

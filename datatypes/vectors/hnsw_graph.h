@@ -195,7 +195,8 @@ class HnswGraph {  // vectors and the links between them
                std::span<const VectorHit> candidates);
   // Links `slot` with a node that has no room, and removes a link of that node. If `must` is true, links them even if
   // `slot` is a worse neighbour than all that the node has. Returns false if they were not linked.
-  bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
+  bool LinkToFull(uint32_t slot,  // links `slot` to the node `full`, which loses another link; false: not linked
+                  const VectorHit& full, uint32_t layer, bool must);
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;
   void Reconnect(std::span<const uint32_t> nodes, uint32_t layer);  // links nodes that have lost a common neighbour
@@ -206,7 +207,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
-  size_t record_bytes_;       // bytes of a record
+  size_t record_bytes_;       // size of the record of one node, in bytes
   size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
@@ -218,7 +219,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t entry_ = kNone;    // a node of the highest level
   size_t upper_bytes_ = 0;    // memory of the links of upper layers
   std::array<std::vector<uint32_t>, kMaxLevel + 1>
-      by_level_;                  // slots of the nodes whose highest layer this is, above 0
+      by_level_;                  // slots of the nodes by their highest layer, if that is above 0
   uint64_t changes_ = 0;          // how often the graph has changed
   const uint64_t serial_;         // a number that no other graph of the process has
   mutable VisitedSlots visited_;  // memory for the next search

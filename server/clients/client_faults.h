@@ -53,7 +53,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
   // Called before TEST CLOCK moves the clock. Until EndClockJump, slow output (a trickle) waits until all its bytes may
   // be sent, because a jump would otherwise make many small steps.
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // before TEST CLOCK moves the clock
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // slow output waits until EndClockJump
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:

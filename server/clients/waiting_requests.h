@@ -160,7 +160,7 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
   bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
   uint32_t fixed_flags_ = 0;         // CommandFlag bits of the queued commands, except those that have flags_of (EVAL)
-  bool has_variable_flags_ = false;  // true: Flags must compute the flags of a queued command (CommandSpec::flags_of)
+  bool has_variable_flags_ = false;  // true: the flags of some queued commands depend on their arguments (flags_of)
   std::vector<Block> blocks_;        // the queued commands
   size_t size_ = 0;                  // number of queued commands
   size_t text_bytes_ = 0;            // bytes of all queued arguments

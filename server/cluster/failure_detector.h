@@ -24,7 +24,7 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
                              const ClusterNode& reporter);
   int CountFreshReports(ClusterNode& node);  // removes old reports that the node is down; returns how many are left
 
-  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent for a node timeout; counts PFAIL nodes
+  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL after a node timeout without answer; counts PFAIL nodes
   // Called when the node has answered a PING. Clears PFAIL and FAIL. But FAIL of a primary with slots is cleared only
   // two node timeouts after it failed, because a replica may be replacing it.
   void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; FAIL of a primary with slots only later

@@ -45,7 +45,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   int64_t now_ms() const { return now_ms_; }  // Unix time when this execution (Unit) began
   // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
   // expired.
-  int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none has (replay, imports)
+  int64_t expiry_now_ms() const {  // keys with earlier deadlines have expired; INT64_MIN: no key has (replay, imports)
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }

@@ -88,7 +88,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   }
   // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Compiles nothing:
   // the functions were kept, and scripts that were removed since stay removed.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores the functions
+  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored

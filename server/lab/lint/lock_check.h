@@ -71,8 +71,9 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void RemoveFromLocksOf(uint64_t client, const KeyName& key);  // removes a lock from the client's entry in locks_of_
-  void UnlinkAll(const KeyName& key, const Lock& lock);  // RemoveFromLocksOf, for the holder and all former holders
-  void ForgetFormerHolder(const LintRequest& request,    // drops the client from the former holders of this lock
+  void UnlinkAll(const KeyName& key,  // removes the lock from locks_of_, for the holder and all former holders
+                 const Lock& lock);
+  void ForgetFormerHolder(const LintRequest& request,  // drops the client from the former holders of this lock
                           const KeyView& key);
   void NoteWatches(const LintRequest& request);  // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);    // forgets the WATCH of a client whose WATCH has ended
