@@ -43,7 +43,7 @@ class JsonBudget {  // limits the work of selections
   // Spends one step, and one more for each kBytesPerStep bytes of a text that is read or copied.
   bool SpendBytes(size_t bytes) { return Spend(bytes / kBytesPerStep + 1); }  // false: the limit was reached
   // Spends the steps of finding a member. Short names are free, because they cost no more than the visit of the object.
-  bool SpendLookUp(Bytes name) {  // false: the limit was reached
+  bool SpendLookUp(Bytes name) {  // spends the steps of a look-up; false: the limit was reached
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }
   bool SpendCopy(const JsonValue& value);      // spends the steps of value.Clone(); false: the limit was reached

@@ -70,7 +70,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool IsNumeric() const;                                    // true: an integer or a double
   bool IsContainer() const { return Tag() >= kArrayTag; }    // true: an array or an object
   bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
-  int64_t AsInteger() const;                                 // requires: kInteger
+  int64_t AsInteger() const;                                 // the integer; requires: kInteger
   uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
   double AsNumber() const;                                   // requires: kNumber
   double ToDouble() const;                                   // the nearest double; requires: IsNumeric()

@@ -146,7 +146,7 @@ class HnswGraph {  // vectors and the links between them
     uint32_t* upper = nullptr;  // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
     float scale = 0;            // StoredVector::scale
     float length = 0;           // length of the vector before it was normalised
-    uint32_t place = 0;         // index in by_level_[level], or the next free slot
+    uint32_t place = 0;         // index in by_level_[level]; of a free record: the slot of the next free record
     uint16_t count = 0;         // number of links on layer 0
     uint8_t level = 0;          // the highest layer of this node
     bool used = false;          // false: the record is free

@@ -18,7 +18,7 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  void AddFailureReport(ClusterNode& node,  // `reporter` does not reach the node, which may become FAIL
+  void AddFailureReport(ClusterNode& node,  // `reporter` says that `node` is down; a majority makes it FAIL
                         const ClusterNode& reporter);
   void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
                              const ClusterNode& reporter);

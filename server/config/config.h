@@ -133,7 +133,7 @@ class Config {  // the values of all directives of a running server, and their c
                             const std::string& given_name, SetContext context) const;
   // Assigns the new values to `next`. Returns the changes that give a directive a different value, and all changes of
   // directives with the flag kVolatile. If a value is refused, restores the server's folder and throws a Refusal.
-  std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns the real changes
+  std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns those that differ
                                 Settings& next);
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // if one fails: restores all, throws

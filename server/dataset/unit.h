@@ -134,7 +134,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   uint64_t ChangeCount() const { return changes_; }  // number of changes reported and counted so far
 
   void Purge(int db, Entry* entry);     // removes an expired key now, and propagates the removal
-  void PurgeLater(int db, Bytes key) {  // under kPurge, Close removes this key or its fields, if expired
+  void PurgeLater(int db, Bytes key) {  // Close will remove what is expired of the key (only under kPurge)
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's

@@ -97,7 +97,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
   Import& TouchImport(const Session& session);  // returns the import, and sets its acked_s; throws if none, or failed
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
-  void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
+  void EndImport(Import& import, SlotJob::State state,   // ends the import; its job gets the state `state`
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more

@@ -24,7 +24,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // checks a request that succeeded
   void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // forgets a WATCH that has ended
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock of a deleted or overwritten key
   void Forget(const KeyView& key) override;                             // forgets the lock of this key
