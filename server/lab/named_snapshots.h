@@ -63,9 +63,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Compiles those scripts of a snapshot that are not cached now, so that Restore has nothing to compile. The error is
   // the text for the client, without "ERR". Requires: there is such a snapshot. Cost: O(bytes of the scripts).
   Result<Done> CacheScripts(Bytes name);  // compiles the scripts of a snapshot; others stay cached
-  // Restores a snapshot. Throws a Refusal if directives, or users cannot be restored, or if the snapshot is lost.
-  // Nothing has changed if a directive is refused. `running` is the session of the caller. Requires: there is such a
-  // snapshot, and its scripts are cached (CacheScripts).
+  // Restores a snapshot. Throws a Refusal if its directives or its users cannot be restored, or if the snapshot is
+  // lost. If a directive is refused, nothing has changed. `running` is the session of the caller. Requires: there is
+  // such a snapshot, and its scripts are cached (CacheScripts).
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
   // lost. Requires: the snapshots exist.
