@@ -54,9 +54,9 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// The factors that move 16 bytes towards the end of the message by `bits` bits, modulo the polynomial. The first eight
-// bytes are multiplied by x^(bits + 64), the others by x^bits. PowerRemainder gets exponents that are lower by one,
-// because the carry-less product of two reflected numbers is already multiplied by x.
+// The factors that move 16 bytes towards the end of the message by `bits` bits, modulo the polynomial: x^(bits + 64)
+// for the first eight bytes, x^bits for the others. PowerRemainder gets exponents that are lower by one, because the
+// carry-less product of two reflected numbers is already multiplied by x.
 struct Shift {
   uint64_t first;   // for the first eight bytes
   uint64_t second;  // for the second eight bytes

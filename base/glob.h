@@ -35,7 +35,7 @@ class Glob {  // a glob pattern, compiled for matching many texts
   // Returns the result of GlobMatch, with one exception: a search of more than 16 million comparisons counts as abuse,
   // and returns false. (A case-sensitive search for plain bytes between stars does not count.) Cost: for plain bytes
   // and stars, O(|pattern| + |text|) if case-sensitive; otherwise at worst O(|part between stars| * |text|).
-  bool Matches(Bytes text) const;  // true: the pattern matches the text; false also if that takes millions of steps
+  bool Matches(Bytes text) const;  // true: the pattern matches; false also above 16 million steps or 1000 stars
 
  private:
   friend class GlobReader;

@@ -107,7 +107,8 @@ Interval ScaledInterval(double number) {
   return interval;
 }
 
-// Produces the digits of the upper end of an Interval, until the digits so far form a number within the interval.
+// Writes the decimal digits of the upper end of an Interval, and stops as soon as the number that they form is within
+// the interval.
 class DigitWriter {
  public:
   explicit DigitWriter(const Interval& interval)

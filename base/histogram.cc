@@ -17,8 +17,8 @@ int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_w
 
 }  // namespace
 
-// Returns the index of the bucket that counts this duration. After the shift the leading bits are 128…255, so the
-// buckets of a power of two follow the buckets of the previous power of two.
+// Returns the index of the bucket that counts this duration. Each power of two has kGroupSize buckets, which follow
+// those of the previous power. The eight leading bits of the duration (128 to 255) choose one of them.
 size_t LatencyHistogram::BucketOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
@@ -60,7 +60,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
   uint64_t reported = 0;
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
-    // As in Redis, the bucket that begins at the bound counts as below the bound.
+    // As in Redis, the bucket that begins exactly at the bound also counts as below the bound.
     const size_t last = std::min(BucketOf(bound_ns), kMaxGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(LongestInBucketNs(last) / 1000, cumulative);

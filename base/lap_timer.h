@@ -66,7 +66,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
   // MeasureRate reads the tick counter before and after the RealClock. If the counter has advanced by more than this,
   // the thread was interrupted. The readings then do not show the same moment, and are ignored.
-  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // after more ticks, MeasureRate tries again later
+  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // if two readings differ by more, they are ignored
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
   // A larger change of the rate means that the thread now reads the counter of another processor, or that the RealClock

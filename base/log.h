@@ -120,8 +120,8 @@ class Logger {  // writes the server's log, to a file or standard output
   std::string path_;             // the log file; empty: standard output
   bool syslog_enabled_ = false;  // true: lines also go to syslog
 
-  // No lock protects dropped_lines_ and is_last_line_cut_, so they are atomic. (A child that is forked while another
-  // thread holds a lock would wait forever.)
+  // dropped_lines_ and is_last_line_cut_ are atomic, because a lock cannot protect them: a child that is forked while
+  // another thread holds the lock would wait for the lock forever.
   std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
   std::atomic<bool> is_last_line_cut_{false};  // true: the log ends inside a line, because a write took only part of it
   // One word holds the UTC offset of local time, and the quarter of an hour for which it was read. UTC offsets change

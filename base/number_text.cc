@@ -39,8 +39,8 @@ std::optional<uint64_t> ParseMagnitude(Bytes digits) {
 double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
 long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
 
-// Rounds to the 64 bits that a long double has on x86_64. A long double of other processors may have more bits, and
-// would give other digits.
+// Rounds `value` to the 64 bits of precision that a long double has on x86_64. On other processors, a long double may
+// have more bits, and would print other digits.
 long double Narrowed(long double value) {
   constexpr int kBits = 64;
   if constexpr (std::numeric_limits<long double>::digits > kBits) {

@@ -29,8 +29,8 @@ struct Done {};
 template <typename T, typename E = std::string>
 class [[nodiscard]] Result {  // a value, or the reason why there is none
  public:
-  // A value that converts to T makes a successful Result. A Result does not convert to T, so this constructor does not
-  // replace the copy and move constructors.
+  // Makes a successful Result from a value that converts to T. Does not replace the copy and move constructors, because
+  // a Result does not convert to T.
   template <typename U = T>
   // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   requires std::is_convertible_v<U&&, T> Result(U&& value)

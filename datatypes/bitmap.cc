@@ -305,7 +305,7 @@ std::optional<int64_t> ApplyOverflow(const BitField& field, int64_t value, Field
   }
   if (value > field.Max()) return Resolve(field, pattern, Excess::kTooHigh, overflow);
   if (value >= field.Min()) return value;
-  // As in Redis, a value below the minimum counts as too high if Max() - value overflows an int64_t.
+  // As in Redis, a value below the minimum counts as too high, not as too low, if Max() - value overflows an int64_t.
   int64_t distance = 0;
   const bool far = __builtin_sub_overflow(field.Max(), value, &distance);
   return Resolve(field, pattern, far ? Excess::kTooHigh : Excess::kTooLow, overflow);

@@ -67,7 +67,7 @@ ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elemen
 //            the integer
 //   symbols  number of characters of the element after the common prefix
 void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`
-Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols,  // decodes a text; requires UnpackPrefix
+Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols,  // decodes a text; UnpackPrefix comes first
                  char* scratch);
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);  // the decimal text of the integer `place`
 

@@ -119,7 +119,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void PrefetchChunk(ListEnd end) const {  // first step: prefetches the first or last chunk
     Prefetch(&row_[Edge(end)]);
   }
-  void PrefetchBlock(ListEnd end) const {  // second step: prefetches the memory block of the chunk
+  void PrefetchBlock(ListEnd end) const {  // after PrefetchChunk: prefetches the chunk's memory block
     row_[Edge(end)].PrefetchBlock();
   }
   void PrefetchElement(ListEnd end) const {  // third step: prefetches the first or last element

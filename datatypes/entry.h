@@ -229,8 +229,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     SetSizes(KeySize(), inline_size);
   }
 
-  const char* Payload() const { return Memory() + HeaderBytes(); }  // after the header: deadline if any, key, value
-  char* Payload() { return Memory() + HeaderBytes(); }              // after the header: deadline if any, key, value
+  const char* Payload() const { return Memory() + HeaderBytes(); }  // what follows the header: [deadline,] key, value
+  char* Payload() { return Memory() + HeaderBytes(); }              // what follows the header: [deadline,] key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // bytes of the deadline: 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes

@@ -170,9 +170,8 @@ bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds)
          (direction.east > 0 && longitudes.max > bounds.longitudes.max);
 }
 
-// Returns the 52-bit geohash that a score stands for. Geo commands accept any sorted set, as in Redis. So the score may
-// be negative, too large or NaN: then the result is what the
-// conversion from double to uint64_t gives on x86.
+// Returns the 52-bit geohash that a score stands for. As in Redis, geo commands accept any sorted set, so the score may
+// be negative, too large or NaN. The result is then what the conversion from double to uint64_t gives on x86.
 uint64_t NumberOfScore(double score) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (score >= kTwoTo63) return score < 2 * kTwoTo63 ? static_cast<uint64_t>(score) : 0;

@@ -59,7 +59,7 @@ class Hash : public Collection {  // gives access to the hash of one key
   };
   Pair At(const Place& place) const;
   // Cost: O(n).
-  std::vector<Place> Places() const;  // the places of all fields that are not expired
+  std::vector<Place> Places() const;  // where each field is stored; leaves out expired fields
   // Each field is equally likely. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;  // a random field that is not expired; requires: Size() > 0
 

@@ -250,7 +250,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket of a new page for a known number of items
   static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
-  static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
+  static constexpr size_t kReservedPerPage = 400;  // Reserve plans pages with at most this many slots
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
@@ -537,7 +537,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   struct Place {        // a decoded scan cursor: a place in the order of hashes
     uint64_t prefix;    // the top kPrefixBits bits of a hash of the page, usually of its first
     int depth;          // depth of the page when the cursor was issued
-    uint32_t position;  // nine bits of a hash: the scan continues at the home bucket for these bits
+    uint32_t position;  // nine bits of a hash; they choose the home bucket where the scan continues
   };
   static_assert(kMaxDepth < 1 << kDepthBits && kMaxDepth <= kPrefixBits);
   static Place DecodeCursor(uint64_t cursor) {  // the place for which a scan cursor stands

@@ -34,9 +34,9 @@ struct HashTrace {                                                  // the bits 
   static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
-  // Returns which ten bits of the hash the hints of a page with this depth have. 0: the top ten, 1: the next ten, 2:
-  // the ten after these.
-  static int SplitWindowOf(int depth) { return depth / kSplitBits; }        // which bits decide about splits
+  // Returns which ten bits of the hash a page of this depth stores in its hints, to decide about splits: 0 means the
+  // top ten bits, 1 the next ten, 2 the ten after those.
+  static int SplitWindowOf(int depth) { return depth / kSplitBits; }        // 0: the top ten bits; 1: the next ten …
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
   // Requires: SplitWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page

@@ -263,8 +263,8 @@ class RunText {
   size_t size_ = 0;
 };
 
-// Raises one register of `run` to the observed rank. `first` is the first register of `run`. Returns one to three runs,
-// which replace `run`.
+// Raises one register of `run` to the observed rank. `first` is the index of the first register of `run`. Returns the
+// one to three runs that replace `run`.
 RunText Split(const Run& run, uint32_t first, HllObservation observation) {
   const uint32_t before = observation.index - first;
   const uint32_t behind = run.length - before - 1;

@@ -162,7 +162,8 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// Does nothing for a sealed chunk: its data directly follows the header that PrefetchBlock fetches.
+// Does nothing for a sealed (compressed) chunk: its data directly follows the header, which PrefetchBlock has already
+// fetched.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths_offset) - 1);

@@ -166,7 +166,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;  // the length byte of a text between two uint16 lengths; 255: uint32
+  static constexpr uint8_t kMark16 = 254;  // length byte: the text stands between two uint16 lengths; 255: two uint32
 
   // Returns the distance from the current element to the next, in the unit of `place_`.
   uint32_t Step() const {

@@ -164,8 +164,8 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// Searches for the place after the item, and steps back by one. If the item is the first of its leaf, it equals the
-// separator of the leaf, so a search for the place before it could end on the previous leaf.
+// Searches for the place after the item, and steps back to the item. A search for the place before the item could end
+// on the previous leaf: the first item of a leaf equals the separator between the two leaves.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;

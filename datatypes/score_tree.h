@@ -183,7 +183,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
     Bytes member;     // the member of this item
     Side side;
   };
-  struct BuiltNode {  // a new node and what its parent must know, before SetChild
+  struct BuiltNode {  // a new node, and what its parent must store about it
     void* node;
     Item first;      // the first item below the node
     uint64_t items;  // number of items below the node
@@ -200,7 +200,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   };
   struct Place {  // a place between two items: before item `index` of `leaf`, or at its end
     const Leaf* leaf;
-    uint32_t index;  // index on the leaf of the item after the gap; may equal the leaf's count
+    uint32_t index;  // index on the leaf of the item after this place; the leaf's count: none is after it
   };
   // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node inside is halved.
   // A full node at an edge stays full, or nearly full, and the item begins a new node: so inserts in order leave full
@@ -239,7 +239,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds `difference` to the item counts along the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // `first` now begins the node at `level`
+  static void UpdateSeparators(Path& path,  // `first` now begins the node at `level`: updates the nodes above
+                               uint32_t level, Item first);
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf; mends the nodes above
   void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent

@@ -42,8 +42,8 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
   // `sets` must outlive the filter.
   MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroupSize); }
 
-  // Apply calls visit(const PackedElement&) for the members of `candidates` that pass, until `visit` returns false.
-  // Cost: at most one lookup in each set for each candidate.
+  // Apply calls visit(const PackedElement&) for the members of `candidates` that pass the filter, until `visit` returns
+  // false. Cost: at most one lookup in each set for each candidate.
   template <class Visit>
   void Apply(const Set& candidates, Visit&& visit) {  // visits the members of `candidates` that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
@@ -70,7 +70,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
     return true;
   }
   void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass the filter
-  void PrefetchCandidates(const MemberTable& table);  // hashes group_, and prefetches what lookups in `table` read
+  void PrefetchCandidates(const MemberTable& table);  // hashes the members in group_, and prefetches what `table` needs
 
   std::span<const Set* const> sets_;
   Keep keep_;

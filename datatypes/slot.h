@@ -43,7 +43,7 @@ class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its 
 template <class Item>
 class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 19 bits of its key's hash (the hint)
  public:
-  static constexpr bool kHasHint = true;  // a pointer leaves bits for a hint
+  static constexpr bool kHasHint = true;  // true: a cell with a pointer also stores some bits of the hash
 
   Item* Get() const { return reinterpret_cast<Item*>(word_ << kSlotHintBits >> (kSlotHintBits - kZeroBits)); }
   uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }

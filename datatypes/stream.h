@@ -131,7 +131,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
   // XDEL, XDELEX and XACKDEL can raise this ID. Trimming never changes it.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or that XSETID set
-  // No group's count of read entries is above this number.
+  // The `entries-read` of a consumer group is never above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
   const Blocks& blocks() const { return blocks_; }          // the blocks, by the ID of their first entry or a lower ID
   // XINFO STREAM shows the number. Cost: O(blocks).
@@ -242,7 +242,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
   // Returns false if there are no live entries. Also returns false if all deleted IDs are below the first live entry,
   // unless `counting` is kValkey81.
-  bool HasTombstonesFrom(const StreamId& id,  // true: MaxDeletedId() is `id` or greater
+  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL removed an entry at or after `id`, and not before FirstId()
                          ReadCounting counting) const;
   // `next` is the ID of the entry that the group reads next.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact

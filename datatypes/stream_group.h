@@ -70,7 +70,7 @@ class DeliveryOrder {  // the pending entries of a group by the time of their la
 
  private:
   StreamIdMap<StreamId> ids_;     // {delivery time + 1, serial number} -> ID of the entry; the time is 0 if released
-  StreamIdMap<StreamId> places_;  // ID of the entry -> its key in ids_
+  StreamIdMap<StreamId> places_;  // the key in ids_ of each entry, by the ID of the entry
   uint64_t next_serial_ = 0;      // serial number of the next key in ids_
 };
 

@@ -46,7 +46,7 @@ class ValueSlot final : public PackedStore {  // the place of one collection in 
   Entry* entry_ = nullptr;        // null: there is no such key
 };
 
-struct CollectionContext {  // the arguments with which Hash, List, Set … Json are made
+struct CollectionContext {  // constructor arguments of Hash, List, Set … Json
   ValueSlot slot;
   const EncodingLimits& limits;  // the sizes up to which a collection stays packed
   int64_t now_ms;                // Unix ms; fields of a hash with earlier deadlines are expired

@@ -45,7 +45,7 @@ struct VectorSetShape {                             // the properties that all v
 class VectorTable final : public Object {  // the value of a vector set
  public:
   static constexpr uint32_t kNone = HnswGraph::kNone;          // returned instead of a slot: there is none
-  static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
+  static constexpr uint32_t kMaxDimensions = 65'536;           // maximum number of dimensions of a vector, as in Redis
   static constexpr size_t kMaxProjection = size_t{1} << 24;    // maximum of numbers in a matrix of REDUCE (64 MB)
   static constexpr uint32_t kMinLinks = 4;                     // minimum of VectorSetShape::m
   static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // maximum of VectorSetShape::m
@@ -57,7 +57,7 @@ class VectorTable final : public Object {  // the value of a vector set
   size_t Size() const override { return Count(); }  // number of elements
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
 
-  // Requires: HasShape() is false; the numbers are within the limits above.
+  // Requires: HasShape() is false; dimensions and m are within kMaxDimensions, kMinLinks and kMaxLinks.
   void SetShape(const VectorSetShape& shape);  // sets the properties of a new set
 
   bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and SetShape must be called

@@ -87,7 +87,8 @@ class RecordCheck {
   // after the annotations that follow this record.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
-  // Returns why reading the file failed, or kNoError. After a read error, the content after GoodEnd is unknown.
+  // Returns why reading the file failed, or kNoError. After a read error, it is unknown whether good records follow
+  // GoodEnd, the end of the good part.
   IoError ReadError() const { return reader_.Error(); }
   // Returns the message about the first error in the records, or nullopt. The caller decides whether to print the
   // message.

@@ -52,8 +52,8 @@ class RecordSearch {
       const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
       if (read.error != kNoError || read.bytes < wanted) return {.kind = Kind::kReadError, .error = read.error};
       SearchChunk({chunk.get(), wanted}, at);
-      // Each chunk overlaps the one before. So a first line (Head) that is cut in two by the end of a chunk is whole in
-      // the next chunk.
+      // The next chunk begins 2 * kLongestHead bytes before the end of this one. So a first line of a record (Head)
+      // that is cut in two by the end of this chunk is whole in the next chunk.
       at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
     }
     return std::move(found_);
@@ -114,8 +114,8 @@ class RecordSearch {
   File& file_;
   const uint64_t begin_;
   const uint64_t end_;
-  // How many more arguments may be examined. This limits the time for values that were crafted to look like records
-  // within records.
+  // How many more arguments the search may examine before it gives up (kUnclear). Limits the time for values that were
+  // crafted to look like records within records.
   uint64_t steps_left_;
   LaterRecord found_;
   std::array<char, kWindow> window_;

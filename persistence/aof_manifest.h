@@ -59,9 +59,9 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   // valid until the manifest changes.
   const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns the file's name
                              const NamePredicate& is_taken = nullptr);
-  // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
-  // changes.
-  const std::string& AddIncremental(Bytes file_name,  // adds a new last incremental; returns the file's name
+  // Adds an incremental file after all others, and names it `<file name>.<seq>.incr.aof`. The returned name is valid
+  // until the manifest changes.
+  const std::string& AddIncremental(Bytes file_name,  // adds the newest incremental file; returns its name
                                     const NamePredicate& is_taken = nullptr);
   bool HasPartNamed(Bytes name) const;      // true: the manifest lists a file of this name
   void RetireIncrementals(size_t kept);     // moves all except the last `kept` incrementals to history()

@@ -86,9 +86,9 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Stores the fault in fault_, and returns `outcome`. The faulty line or argument begins at `begin`, and its first wrong
-// or missing byte is at `at`; both are positions in the buffer. `lines` is the number of lines of the damaged record
-// before `begin`.
+// Stores the fault in fault_, and returns `outcome`. `begin` is where the faulty line or argument begins, and `at` is
+// where its first wrong or missing byte is; both are indexes in buffer_. `lines` is the number of lines of the damaged
+// record before `begin`.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), announced_size_, lines};
   return outcome;

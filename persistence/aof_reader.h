@@ -112,7 +112,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
   // kTruncated.
-  Status ReadNextChunk(Outcome outcome);  // reads more of the file into the buffer; kRecords: parse again
+  Status ReadNextChunk(Outcome outcome);  // reads more of the file; kRecords: the caller must parse again
   Status FetchLargeArgument();            // reads the argument at parsed_ into a Blob; kRecords: parse again
 
   File& file_;                      // the append-only file
@@ -130,7 +130,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   uint64_t fetched_bytes_ = 0;   // bytes of the next record that went to fetched_arguments_ instead of buffer_
   size_t parsed_ = 0;            // where in buffer_ parsing stopped
   uint64_t announced_size_ = 0;  // size in the last "$<size>" line whose argument buffer_ lacks
-  Fault fault_;                  // what LastFault returns
+  Fault fault_;                  // the fault of the file at which reading stopped
   AnnotationListener annotation_listener_;  // called with each annotation, such as "#TS:…"; may be null
 };
 

@@ -119,7 +119,7 @@ class ListpackMaker {  // builds a listpack; stores each element in its smallest
   }
 
  private:
-  static constexpr size_t kInitialCapacity = 256;  // size in bytes of a new bytes_
+  static constexpr size_t kInitialCapacity = 256;  // initial size of bytes_, in bytes
 
   char* Room(size_t bytes);  // memory for this many more bytes and the end byte, after the content
 

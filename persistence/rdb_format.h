@@ -209,7 +209,7 @@ inline constexpr uint64_t kElementInteger = 1;
 inline constexpr uint64_t kElementDouble = 2;
 inline constexpr uint64_t kElementShortText = 3;
 
-// The kinds of list nodes (type 18).
+// The kinds of nodes in a list of RDB type 18: kNodePlain is a single element, kNodePacked is a listpack.
 inline constexpr uint64_t kNodePlain = 1;
 inline constexpr uint64_t kNodePacked = 2;
 

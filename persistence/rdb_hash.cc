@@ -124,7 +124,8 @@ PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
   return elements;
 }
 
-// Which limits decide whether a hash becomes a table: only hash-max-listpack-entries, or also hash-max-listpack-value.
+// Which limits decide whether a hash becomes a table. kByCount: only hash-max-listpack-entries. kByCountAndSize: also
+// hash-max-listpack-value.
 enum class Judge : uint8_t { kByCount, kByCountAndSize };
 
 RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbEntryProperties& target, Judge judge) {

@@ -107,7 +107,8 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : TextAfterFirstByte(head);
   }
-  // Makes the input fail at a longer text, before memory is allocated. IsTextTooLong then returns true.
+  // Sets the maximum size of a decompressed text, in bytes. A compressed text that would become larger makes the input
+  // fail before memory is allocated, and IsTextTooLong then returns true.
   void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // sets the maximum size of a decompressed text
   bool IsTextTooLong() const { return is_text_too_long_; }           // true: a compressed text exceeded SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number of 2 bytes

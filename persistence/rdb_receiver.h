@@ -41,7 +41,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are being parsed
   std::string incomplete_item_;          // received bytes of an incomplete item
-  uint64_t retry_at_bytes_ = 0;          // how large incomplete_item_ must be to try again to read the item
+  uint64_t retry_at_bytes_ = 0;          // reading incomplete_item_ is tried again when it has this many bytes
   uint64_t base_ = 0;                    // position of incomplete_item_ in the RDB
   uint64_t checksum_ = 0;                // CRC-64 of the bytes of the RDB before base_
   Bytes current_;                        // the bytes that Read is reading

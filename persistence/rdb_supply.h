@@ -42,7 +42,7 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
     size_t room = 0;                 // capacity of the buffer in bytes
   };
 
-  Piece TakePiece(size_t capacity);  // returns spare_ if that is large enough, otherwise a new buffer
+  Piece TakePiece(size_t capacity);  // returns the unused buffer spare_ if it is large enough, otherwise a new one
 
   File& file_;                    // the file to read
   const size_t piece_bytes_;      // usual size of a piece in bytes; pieces for long values are larger

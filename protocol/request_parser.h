@@ -76,8 +76,9 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
   void SaveRest();  // after a read was parsed: saves the incomplete rest, frees unused memory
-  // Requires: SaveRest was not called since these requests were parsed, and none of them began in an earlier read. So
-  // all of their bytes are still in the buffer that is being parsed.
+  // Gives back the requests of `batch` from `index` on, which will be parsed again. Requires: SaveRest was not called
+  // since these requests were parsed, and none of them began in an earlier read. So all of their bytes are still in the
+  // buffer that is being parsed.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
@@ -87,8 +88,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t PendingBytes() const {                        // received bytes after the last parsed request
     return size_ - begin_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
-  // Returns what PendingBytes would be after Unread(batch, index), which adds the bytes of the batch's requests from
-  // `index` on. Requires: Unread(batch, index) would be allowed.
+  // Returns how many bytes PendingBytes would count after Unread(batch, index): the bytes of the requests from `index`
+  // on, and all received bytes after them. Requires: Unread(batch, index) would be allowed.
   size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes after Unread(batch, index)
                               size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;

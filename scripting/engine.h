@@ -139,7 +139,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply, or returns the error
   ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; raises no Lua error
   ScriptFailure DescribeFailureBriefly(Bytes name);  // gives only 100 bytes of the error's text; needs no memory of Lua
-  ScriptFailure TakeFailure(Bytes name);             // gives the full text of the error; may raise another Lua error
+  ScriptFailure TakeFailure(Bytes name);             // may raise another Lua error; returns the full text of the error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes the texts as a Lua table, such as KEYS
   void CollectBeforeScript() {                       // if there is much garbage: runs one step of the collector

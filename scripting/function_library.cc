@@ -136,7 +136,8 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
-  // Garbage that is freed meanwhile would make the library look smaller than it is.
+  // Collects garbage first if much memory is used, because garbage that is freed while the library loads would make the
+  // library look smaller than it is.
   if (engine().UsedBytes() > host_.MemoryLimit() / 8) engine().CollectAll();
   engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));
   const size_t bytes_before = engine().UsedBytes();

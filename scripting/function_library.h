@@ -56,7 +56,7 @@ struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the funct
   std::string code;                                        // the whole text, with the header line
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // in the order in which they were registered
   size_t text_bytes = 0;                                   // size of the functions' names and descriptions together
-  size_t lua_bytes = 0;                                    // what loading added to the Lua state, which reserves it
+  size_t lua_bytes = 0;                                    // bytes of the Lua state that loading has added and reserved
 
   size_t UsedBytes() const;  // bytes of code, names and descriptions, without compiled code
 };

@@ -336,8 +336,8 @@ class MessageUnpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // Makes room for `count` values, and counts one more stack slot for each array that is being read. Redis needs this
-  // slot, so the maximum depth is the same as in Redis.
+  // Makes room on Lua's stack for `count` values and, in addition, for one value per array that is being read. Redis
+  // needs these additional slots, so the maximum depth is the same as in Redis.
   void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;

@@ -151,8 +151,8 @@ void LuaBuffer::Grow(size_t count) {
   void* context = nullptr;
   const lua_Alloc allocate = lua_getallocf(lua_, &context);
   void* old = data_ == inline_ ? nullptr : data_;
-  // Passes 0 as the old size of a new block. Lua's allocators read this argument as the kind of object, and 0 means no
-  // kind.
+  // Passes 0 as the old size if there is no old block: Lua's allocators then read this argument as the kind of the new
+  // object, and 0 means no kind.
   const auto resized = [&] { return allocate(context, old, old == nullptr ? 0 : capacity_, wanted); };
   void* grown = wanted == 0 ? nullptr : resized();
   if (grown == nullptr && wanted != 0) {

@@ -91,7 +91,7 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes
 // Pushes the table at `index`, or a copy if the table has a metafield __mode, and so may be weak. For a library that
 // first counts the entries and then writes them: at each allocation, the collector may remove entries of a weak table,
 // but not of the copy. Requires: 5 free slots on Lua's stack. Cost: O(1) without a copy.
-void PushTableThatKeepsEntries(lua_State* lua,  // pushes the table itself, or if it is weak a copy that is not
+void PushTableThatKeepsEntries(lua_State* lua,  // pushes the table; if it is weak, a copy that is not weak
                                int index, WorkCounter& work);
 
 // A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.

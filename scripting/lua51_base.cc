@@ -249,7 +249,7 @@ void SetWithoutFinalizer(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// newproxy. Upvalue 1 is the set of the metatables of proxies.
+// The function newproxy of Lua 5.1. Upvalue 1 is the set of the metatables of all proxies.
 int NewProxy(lua_State* lua) {
   lua_settop(lua, 1);
   lua_newuserdatauv(lua, 0, 0);

@@ -92,8 +92,9 @@ constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages 
 // are moved in milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
-// The work that moving the keys of a table may take: kMaxWork (about a quarter of a second), plus kWorkPerKey for each
-// node of the table. Comparing two keys is one unit of work, plus one for each kBytesPerUnit bytes of a long string.
+// The maximum work for moving the keys of a table that grows: kMaxWork (about a quarter of a second), plus kWorkPerKey
+// for each node of the table. Comparing two keys is one unit of work, plus one for each kBytesPerUnit bytes of a long
+// string.
 constexpr uint64_t kMaxWork = uint64_t{1} << 25;
 constexpr uint64_t kWorkPerKey = 4;
 constexpr size_t kBytesPerUnit = 128;

@@ -100,7 +100,8 @@ struct Expression {
   int jump_if_true;
   int jump_if_false;
 };
-// Indexes in Lua's lists of expression kinds and operators, and Lua's mark for "no jump".
+// Values from private lists of Lua's compiler: kIntegerConstant is a kind of expression, kDivide and kLength are
+// operators, and kNoJump means "no jump".
 constexpr int kIntegerConstant = 6;
 constexpr int kDivide = 5;
 constexpr int kLength = 3;

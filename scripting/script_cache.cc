@@ -75,7 +75,8 @@ Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
     if (FindByText(body) != nullptr) continue;
     auto added = Add(body, Retention::kPermanent);
     if (!added) return Failure(std::move(added).error());
-    // The compiler calls PollStopRequest only while it compiles a long script, but many short ones also take long.
+    // Checks after each script whether the server must stop: the compiler checks this only during a long script, but
+    // compiling many short scripts also takes long.
     if (host_.PollStopRequest()) return Failure(ScriptEngine::kKilled);
   }
   return Done{};

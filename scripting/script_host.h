@@ -60,7 +60,8 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   // machine sleeps, swaps or has stopped this process, and a replica could not follow its primary any more.
   virtual int64_t CpuMs() const noexcept = 0;                    // processor time of this thread, in ms
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
-  // script-memory-limit, which ScriptEngine describes. Also limits the reply of a script.
+  // Returns the directive script-memory-limit, the memory in bytes that a script or function may use (ScriptEngine has
+  // the details). Also limits the size of a script's reply.
   virtual size_t MemoryLimit() const noexcept { return size_t{256} << 20; }  // bytes; more is an error of the script
   virtual void CountError(Bytes text) noexcept = 0;  // INFO errorstats: counts an error that the script's reply has
 };

@@ -120,7 +120,8 @@ struct JsonOperand {
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
 JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // true: equal; numbers by value
-// Returns one array for all values together, or null if the budget is spent.
+// JsonKeysOf returns one array with the member names of all objects. If the budget is spent, it returns the JSON value
+// null.
 JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values,  // the member names of all objects among `values`
                      JsonBudget& budget);
 // A pattern of more than kMaxJsonPattern bytes matches nothing.

@@ -221,7 +221,8 @@ JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& cont
   if (function == JsonFunction::kAppend) return Appended(arguments[0], std::span(arguments).subspan(1), context.budget);
   if (function == JsonFunction::kCount) {
     const JsonOperand& nodes = arguments[0];
-    // count() of an array that an expression has computed is its number of elements.
+    // count() returns the number of matches of a path, the number of elements of a computed array, and 1 for any other
+    // computed value.
     const JsonValue* value = nodes.kind == JsonOperand::Kind::kValue ? &nodes.value : nullptr;
     const size_t count = value == nullptr ? nodes.nodes.size() : value->Is(JsonKind::kArray) ? value->Size() : 1;
     return FunctionValue(JsonValue::Integer(static_cast<int64_t>(count)));

@@ -43,7 +43,7 @@ class JsonBudget {  // limits the work of selections
   // Spends one step, and one more for each kBytesPerStep bytes of a text that is read or copied.
   bool SpendBytes(size_t bytes) { return Spend(bytes / kBytesPerStep + 1); }  // false: the limit was reached
   // Spends the steps of finding a member. Short names are free, because they cost no more than the visit of the object.
-  bool SpendLookUp(Bytes name) {  // false: the limit was reached
+  bool SpendLookUp(Bytes name) {  // spends the steps of a look-up; false: the limit was reached
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }
   bool SpendCopy(const JsonValue& value);      // spends the steps of value.Clone(); false: the limit was reached
@@ -119,7 +119,7 @@ class JsonPath {  // a parsed path
 
   std::string text_;
   bool is_legacy_ = false;  // true: has no root $, so commands reply about one match only
-  JsonSteps steps_;
+  JsonSteps steps_;         // the steps of the path after its root; not used if `computed_` is not null
   std::shared_ptr<const JsonExpression> computed_;  // the whole path, if it computes values; otherwise null
 };
 

@@ -18,7 +18,7 @@
 namespace respite {
 
 // Returns true for the characters of a name after a dot, as in Redis 8.6.
-inline bool IsJsonNameCharacter(char c) {
+inline bool IsJsonNameCharacter(char c) {  // true: may be in a name after a dot
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || Bytes("_-+/%$^:~#`").find(c) != Bytes::npos;
 }
 

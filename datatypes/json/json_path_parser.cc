@@ -562,7 +562,7 @@ JsonPathParser::Node JsonPathParser::ReadNumberLiteral() {
 }
 
 JsonPathParser::Node JsonPathParser::ReadJsonLiteral() {
-  // Finds the end of the array or object, outside of texts.
+  // Finds the closing bracket of the array or object. Brackets inside texts do not count.
   size_t depth = 0, end = at_;
   for (bool in_text = false; end < text_.size(); ++end) {
     const char c = text_[end];

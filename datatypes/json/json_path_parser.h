@@ -23,8 +23,8 @@ class JsonPathParser {  // reads one path
  private:
   using Node = std::unique_ptr<JsonExpression>;
 
-  // Each function that returns a Node returns null if the text is malformed. The functions for operators are in the
-  // order of precedence: each reads its operands with the next function.
+  // Functions that return a Node return null if the text is malformed. The functions for operators stand in order of
+  // precedence, the weakest operator first. Each reads its operands by calling the next function.
   Node ReadOr();                                        // reads operands with || between them
   Node ReadAnd();                                       // reads operands with && between them
   Node ReadNot();                                       // reads an operand with ! before it, or without

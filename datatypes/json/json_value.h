@@ -51,6 +51,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
     if (OwnsMemory()) Free();
   }
 
+  // Makes the JSON value true or false.
   static JsonValue Boolean(bool value) { return JsonValue((value ? 2U : 1U) << kTagBits); }
   static JsonValue Integer(int64_t value);    // makes a value of kind kInteger
   static JsonValue Unsigned(uint64_t value);  // makes a value of kind kInteger if it fits, otherwise of kind kUnsigned
@@ -69,7 +70,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool IsNumeric() const;                                    // true: an integer or a double
   bool IsContainer() const { return Tag() >= kArrayTag; }    // true: an array or an object
   bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
-  int64_t AsInteger() const;                                 // requires: kInteger
+  int64_t AsInteger() const;                                 // the integer; requires: kInteger
   uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
   double AsNumber() const;                                   // requires: kNumber
   double ToDouble() const;                                   // the nearest double; requires: IsNumeric()
@@ -144,7 +145,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
   void SortNames();                                                  // fills the sorted index from the names
   void MergeNames(size_t sorted_count);  // sorts the index, whose first `sorted_count` numbers are sorted
-  void Truncate(size_t size);            // sets the size after the rest was moved or destroyed
+  void Truncate(size_t size);            // records the new size, after the elements beyond it were moved or destroyed
 
   uint64_t word_ = 0;
 };

@@ -75,7 +75,7 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   struct Value;
   class Compiler;
 
-  Bytes TextOf(const Step& step) const {  // the text or the name of the field
+  Bytes TextOf(const Step& step) const {  // the part of the expression that has the text or the field's name
     return Bytes(expression_).substr(step.begin, step.size);
   }
   Value ConstantOf(const Step& step) const;                            // the value of a number, text, null or list

@@ -147,7 +147,7 @@ class HnswGraph {  // vectors and the links between them
     uint32_t* upper = nullptr;  // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
     float scale = 0;            // kInt8: the number that 127 stands for; otherwise unused
     float length = 0;           // length of the vector before it was normalised
-    uint32_t place = 0;         // index in by_level_[level], or the next free slot
+    uint32_t place = 0;         // index in by_level_[level]; of a free record: the slot of the next free record
     uint16_t count = 0;         // number of links on layer 0
     uint8_t level = 0;          // the highest layer of this node
     bool used = false;          // false: the record is free
@@ -198,7 +198,8 @@ class HnswGraph {  // vectors and the links between them
                std::span<const VectorHit> candidates);
   // Links `slot` with a node that has no room, and removes a link of that node. If `must` is true, links them even if
   // `slot` is a worse neighbour than all that the node has. Returns false if they were not linked.
-  bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
+  bool LinkToFull(uint32_t slot,  // links `slot` to the node `full`, which loses another link; false: not linked
+                  const VectorHit& full, uint32_t layer, bool must);
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;
   void Reconnect(std::span<const uint32_t> nodes, uint32_t layer);  // links nodes that have lost a common neighbour
@@ -209,7 +210,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
-  size_t record_bytes_;       // bytes of a record
+  size_t record_bytes_;       // size of the record of one node, in bytes
   size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
@@ -221,7 +222,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t entry_ = kNone;    // a node of the highest level
   size_t upper_bytes_ = 0;    // memory of the links of upper layers
   std::array<std::vector<uint32_t>, kMaxLevel + 1>
-      by_level_;                  // slots of the nodes whose highest layer this is, above 0
+      by_level_;                  // slots of the nodes by their highest layer, if that is above 0
   uint64_t changes_ = 0;          // how often the graph has changed
   const uint64_t serial_;         // a number that no other graph of the process has
   mutable VisitedSlots visited_;  // memory for the next search
@@ -249,8 +250,9 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     start_nodes_ = open_;
   }
 
-  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` is the graph of
-  // the constructor, perhaps changed since then. `query` is the vector to which the distances of `entries` belong.
+  // Continues the search: computes about `max_distances` distances at most. Returns true if the search has ended.
+  // `graph` is the graph that the constructor got; it may have changed since then. `query` is the vector that is
+  // searched for, from which the distances of the constructor's `entries` were computed.
   template <class Accepts>
   bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
     if (graph.Changes() != changes_) AdaptToChanges(graph, query);

@@ -40,8 +40,8 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it may stand a
     return std::nullopt;
   }
 
-  // Takes an object or an array. Returns nullopt if none begins here, or if it does not end. Looks only for the
-  // matching bracket: counts brackets of this kind outside strings, and checks nothing else.
+  // Reads an object or an array. Returns nullopt if none begins here, or if its closing bracket is missing. Counts only
+  // brackets of this kind outside strings, and checks nothing else.
   std::optional<Bytes> Container(char open, char close) {  // the bytes between the brackets
     if (!Take(open)) return std::nullopt;
     const Bytes begin = rest_;

@@ -54,8 +54,8 @@ float NormalizeVector(std::span<float> vector) {
   if (squares == 0) return 1;
   const double length = std::sqrt(squares);
   const auto shown = static_cast<float>(std::min<double>(length, std::numeric_limits<float>::max()));
-  // Divides by a float if possible, because Redis stores the bits of this division. The length of an extreme vector
-  // does not fit into a float.
+  // Divides by the length as a float, because Redis does so and the results must have the same bits. If the length is
+  // too small or too large for a float, divides by the double.
   const bool is_float = shown >= std::numeric_limits<float>::min() && length <= std::numeric_limits<float>::max();
   for (float& x : vector) x = is_float ? x / shown : static_cast<float>(x / length);
   return shown;

@@ -16,7 +16,8 @@ int32_t DotInt8Plain(const int8_t* one, const int8_t* other, size_t dimensions) 
   return sum;
 }
 
-// Adds four partial sums, so that the additions do not wait for each other.
+// Computes four partial sums and adds them at the end, so that an addition need not wait for the result of the previous
+// one.
 float DotFloatPlain(const float* one, const float* other, size_t dimensions) {
   float sums[4] = {};
   size_t i = 0;

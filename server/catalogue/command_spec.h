@@ -272,7 +272,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   uint8_t public_words = kAllWords;   // first words (with the name) that crash and TEST reports may show
   FlagsHook flags_of = nullptr;       // flags of one request, for EXEC and scripts; null: always `flags`
   bool uses_all_databases = false;    // a user whose ACL rules limit the databases may not run it
-  DatabaseWordsHook database_words = nullptr;  // finds databases named in a request; null: uses the selected database
+  DatabaseWordsHook database_words = nullptr;  // finds the database numbers in a request; null: it names none
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };

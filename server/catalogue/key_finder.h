@@ -73,7 +73,7 @@ struct LegacyKeys {      // first key, last key and step, as COMMAND INFO shows 
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key, last key and step of key specs
 
-// Returns the position of only one key, because prefetching one key of a request is enough.
+// Returns the position of one key only, because it is enough to prefetch one key of a request.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
 // Returns the position in argv of the key of a command that always has exactly one key, at a fixed place. Otherwise

@@ -98,8 +98,8 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion also ends a wait
 
-  // ChangeDispatcher calls HasAwaitedKeys, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
-  // describes these events.
+  // The functions from HasAwaitedKeys to OnSwap are called by ChangeDispatcher to report changes of the data.
+  // ChangeListener describes these events.
   bool HasAwaitedKeys() const { return !queues_.IsEmpty(); }  // true: a client waits for a key
   void OnChange(int db, Bytes key) {  // the key has changed: RunReadyRequests will look at its queue
     if (Queue* line = queues_.Find(db, key)) MarkReady(db, key, *line);

@@ -53,7 +53,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
   // Called before TEST CLOCK moves the clock. Until EndClockJump, slow output (a trickle) waits until all its bytes may
   // be sent, because a jump would otherwise make many small steps.
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // before TEST CLOCK moves the clock
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // slow output waits until EndClockJump
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:
@@ -66,8 +66,9 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
 
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // calls change(*fault_state), and updates due_times_
-  // Calls open_gate(gate) for the gate of each session that has faults. Also ends the session's delay, and the fault of
-  // its next reply, if is_meant(rule_id) is true for their rules.
+  // For each session that has faults, calls open_gate(gate) with its OutputGate. Ends the session's delay if
+  // is_meant(rule_id) is true for the rule of the delay, and drops the fault of its next reply if is_meant is true for
+  // that fault's rule.
   template <class OpenGate, class IsMeant>
   void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends delays and faults of some rules in all sessions
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now

@@ -58,7 +58,7 @@ class ClientMemory {  // closes the largest clients when all together reach maxm
   // Returns a session that is at most 12 % smaller than the largest one, or null if there is none.
   Session* FindLargeSession();  // a session of the highest non-empty size class; null: none may be closed
   void Evict(Session& session, const Session* running);  // closes the session; if it is `running`, keeps its arguments
-  void WarnThatNoClientMayBeClosed();                    // logs this, but not again until a client was closed
+  void WarnThatNoClientMayBeClosed();                    // logs it once, until a client was closed again
 
   const Parts parts_;              // the objects that the constructor got
   size_t limit_bytes_ = kNoLimit;  // limit for all clients in bytes, from maxmemory-clients

@@ -113,7 +113,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id, also closing ones
   std::vector<Session*> sessions_to_flush_;                // sessions with replies to send when the Turn ends
   std::vector<Session*> with_messages_;      // sessions with messages to send when the Turn ends, after the replies
-  uint64_t message_count_ = 0;               // number of calls of CountMessage
+  uint64_t message_count_ = 0;               // messages counted by CountMessage since the start
   bool has_unsent_messages_ = false;         // the last FlushQueued had no time to send all messages
   std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending now
   std::vector<Session*> paused_;             // sessions whose requests wait for the end of a pause

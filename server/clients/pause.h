@@ -22,7 +22,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   enum class Scope : uint8_t { kNone, kWrites, kAll };  // which commands CLIENT PAUSE pauses
 
   // Starts CLIENT PAUSE. If CLIENT PAUSE is already active, the new pause ends no earlier and pauses no fewer commands.
-  void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE; an active one is only extended
+  void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE; never shortens an active one
   void End() {                                                // ends CLIENT PAUSE now
     scope_ = Scope::kNone;
     until_ms_ = 0;

@@ -71,8 +71,9 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Marks the transactions that watch a key of `db` which existed at WATCH, because the flush removes this key. Does not
-// search the keyspace: if the key no longer exists, its removal has already marked the transaction.
+// Handles the removal of all keys of `db`. Marks each transaction that watches a key of `db` which existed at WATCH, so
+// that its EXEC runs nothing. Need not look up the key: if it was removed since WATCH, that removal has already marked
+// the transaction.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_for_flush_.find(db);
   if (lists == lists_for_flush_.end()) return;

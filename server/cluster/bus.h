@@ -103,7 +103,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Counts sent_{};                                          // how many packets of each type were sent since the start
   Counts received_{};                               // how many packets of each type were received since the start
   uint64_t over_limit_link_count_ = 0;              // how many links cluster-link-sendbuf-limit has closed
-  mutable SlotSet my_slots_;                        // what MySlots last returned
+  mutable SlotSet my_slots_;                        // slots of this node or its primary, as MySlots last returned
   mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the ClusterView from which my_slots_ was made
 };
 

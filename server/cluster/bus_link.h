@@ -70,10 +70,9 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
 
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
-  // The offset of this replica when it opened this link to its primary, if the replication link was down then. It shows
-  // whether the primary has restarted with older data. nullopt: the replication link was up, or the other node is not
-  // the primary.
-  bool opened_without_replication = false;  // true: this node is a replica of the peer, and was not linked to it then
+  // If a replica's primary answers on a link that was opened without a replication link, the primary has probably
+  // restarted, perhaps with older data.
+  bool opened_without_replication = false;  // true: the peer was this node's primary, but the replication link was down
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".

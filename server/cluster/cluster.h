@@ -46,7 +46,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ConnectToAll();                 // connects now to all nodes to which there is no link; Tick also does this
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
-  void EndTurn();                      // SaveAndSend, then OnTopologyChanged if the view has changed
+  void EndTurn();                      // does SaveAndSend; tells the host if nodes or slots have changed
   void SaveAndSend();                  // decides cluster_state if requested, saves nodes.conf if changed, sends packets
   void ApplySettings();                // applies changed directives, such as cluster-announce-ip
 

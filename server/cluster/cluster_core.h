@@ -19,8 +19,9 @@
 
 namespace respite {
 
-// Shows Unix time, because packets contain it, but does not follow a wall clock that is set back: it starts with the
-// time of the wall clock, and a RealClock (a monotonic clock) measures how much time passes since then.
+// A BusClock shows Unix time, because packets of the cluster bus contain it. It starts with the time of the wall clock,
+// and then adds the time that a RealClock (a monotonic clock) measures. So it does not go back when the wall clock is
+// set back.
 class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const RealClock& real_clock, int64_t wall_ms)
@@ -48,8 +49,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
-  // Returns how many milliseconds ago the link to a primary of this history was last up; while it is up, the time since
-  // its last input. nullopt: not since the start of the process, so the data is from a file.
+  // Returns the age of this node's data in ms. While the link to the primary is up, this is the time since its last
+  // input; otherwise the time since a link to a primary with the same replication history was up. Returns nullopt if no
+  // such link was up since the process started, so the data is from a file.
   virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
   // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary

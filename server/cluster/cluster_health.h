@@ -1,4 +1,4 @@
-// ClusterHealth: decides cluster_state, whether this node serves requests. The node must reach a majority of the
+// ClusterHealth: decides whether this node serves requests (cluster_state is ok). The node must reach a majority of the
 // primaries with slots. With cluster-require-full-coverage, each slot must also have an owner that works.
 #pragma once
 

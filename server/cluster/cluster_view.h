@@ -94,8 +94,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }  // how many votes of primaries with slots are a majority
 
-  // --- Requests by callers to save nodes.conf, or to decide cluster_state again. Each Take… function returns and
-  // clears such a request.
+  // --- Requests to save nodes.conf, or to decide cluster_state again. A Request… function makes such a request, and a
+  // Take… function returns the request and clears it.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kLater: synced a second after the save; kNow: synced immediately
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks for a save of nodes.conf soon

@@ -38,7 +38,7 @@ bool Election::IsDataTooOld() const {
   if (settings.cluster_replica_validity_factor == 0 || is_ordered) return false;
   const std::optional<int64_t> linked_ms = parts_.core.host.DataAgeMs();
   if (!linked_ms) return true;
-  // Subtracts one node timeout, the time until the failure was noticed.
+  // Subtracts one node timeout from the age of the data: it took this time until the primary's failure was noticed.
   const int64_t age_ms = std::max<int64_t>(*linked_ms - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;

@@ -18,13 +18,13 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  void AddFailureReport(ClusterNode& node,  // `reporter` does not reach the node, which may become FAIL
+  void AddFailureReport(ClusterNode& node,  // `reporter` says that `node` is down; a majority makes it FAIL
                         const ClusterNode& reporter);
   void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
                              const ClusterNode& reporter);
   int CountFreshReports(ClusterNode& node);  // removes old reports that the node is down; returns how many are left
 
-  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent for a node timeout; counts PFAIL nodes
+  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL after a node timeout without answer; counts PFAIL nodes
   // Called when the node has answered a PING. Clears PFAIL and FAIL. But FAIL of a primary with slots is cleared only
   // two node timeouts after it failed, because a replica may be replacing it.
   void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; FAIL of a primary with slots only later

@@ -211,8 +211,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       node.pong_received_ms = pong_ms;
     }
   }
-  // Takes over the address of `node` that the sender knows, if the sender reaches `node` and this node does not: `node`
-  // may have moved.
+  // Replaces the address of `node` by the one that the sender knows, if the sender reaches `node` and this node does
+  // not, because `node` may have moved.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||

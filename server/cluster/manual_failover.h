@@ -49,8 +49,9 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   // Returns true if the failover is of kind kIfPrimaryIsGone (SHUTDOWN FAILOVER of the primary). Such a failover ends
   // if another replica has more data.
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
-  // Returns whether this replica may request and count votes. After the timeout, returns false. For kAsk, this replica
-  // must also be linked to its paused primary, and have its whole stream.
+  // Returns whether this replica may request and count votes for a manual failover. For CLUSTER FAILOVER without
+  // options (kAsk), the replica must be linked to its paused primary and have the whole stream. Returns false after the
+  // timeout.
   bool CanStartElection() const;  // this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`. If so, the caller pings `replica`, because a PING
   // tells it the offset of this primary.
@@ -64,7 +65,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
 
   const Parts parts_;                 // the arguments of the constructor
   int64_t until_ms_ = 0;              // when the failover is given up (Unix time); 0: none is under way
-  bool is_election_allowed_ = false;  // Start (kForce) or Continue has allowed an election
+  bool is_election_allowed_ = false;  // true: this replica may start the election (CanStartElection checks more)
   bool is_request_ = false;           // the primary has requested the failover (kIfPrimaryIsGone)
   int64_t primary_offset_ = -1;       // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                    // on a primary: the replica that requested the failover

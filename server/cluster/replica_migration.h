@@ -28,11 +28,11 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` keeps enough replicas
   // Returns whether this replica must move, rather than another one. `max_replicas`: the largest number of working
   // replicas that any primary has.
-  bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move
+  bool IsMyTurnToMove(int max_replicas) const;  // true: it is this spare replica that must move
 
-  // Returns whether at least cluster-migration-barrier siblings have reported the offset that this replica had at an
-  // earlier call, up to 5 s ago. Otherwise the siblings may have no link to the primary, and this replica may be the
-  // only one with the last writes.
+  // Returns whether at least cluster-migration-barrier other replicas of this primary have reported the offset that
+  // this replica had at an earlier call, up to 5 s ago, or a larger one. Otherwise those replicas may have no link to
+  // the primary, and this replica may be the only one with the last writes.
   bool CheckSiblingsHaveMyData();  // true: this replica may leave; false: call again (the first call notes own_offset_)
 
   const Parts parts_;              // the arguments of the constructor

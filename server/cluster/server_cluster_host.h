@@ -34,7 +34,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   bool HasKeys() const override;                                      // whether any database has a key
   void DeleteKeysInSlot(int slot, const ClusterView& view) override;  // deletes now, or after a load or slow script
   void DeleteAllKeys() override;  // deletes all keys; begins a new replication history
-  void RunNowOrAfterLongTask(std::function<void()> task) override;     // now, or after a load or slow script
+  void RunNowOrAfterLongTask(std::function<void()> task) override;     // runs `task` now, or when a load or script ends
   bool IsInLongTask() const override;                                  // true: a load or a slow script runs
   void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
   void ResumeWrites() override;                                        // lets clients write again, after PauseWrites

@@ -37,8 +37,8 @@ inline void FreeOverwritten(Call& call, KeyEdit& edit, EntryPtr replaced) {  // 
   FreeReplaced(call, std::move(replaced));
 }
 
-// Replaces the value of `key` by `built`, or deletes the key if `built` is null. As in Redis, replacing an existing key
-// is not a deletion, so the new value causes no keyspace event "new".
+// Stores `built` as the value of `key`, or deletes the key if `built` is null. As in Redis, replacing an existing key
+// does not count as deleting and creating it, so there is no keyspace event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the value `built`; null: deletes the key
                           const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);

@@ -425,8 +425,8 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 
 void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
-  // Ignores an error of Enter: the server has been in the old folder before. If the server cannot enter the old folder
-  // now, staying in the new one is the only option.
+  // Ignores a failure of Enter. The server has been in the old folder before; if it cannot enter this folder any more,
+  // it can only stay in the new one.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 

@@ -28,7 +28,7 @@ class ChangeCheck {  // the version for builds without assertions: every functio
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
   void NoteCreated() {}         // the edit has created the key
   void NoteChanged() {}         // the edit has set or removed the value or the deadline
-  void NoteReported() {}        // the command has reported its change
+  void NoteReported() {}        // does nothing; with assertions: notes that the change was reported
   void DisableChangeCheck() {}  // turns the check off
   void Close() {}               // checks that changes were reported
 };

@@ -183,7 +183,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Returns a new empty collection of type Type. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // new and empty; `access`: LRU or LFU bits
+  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // an empty collection; `access`: LRU, LFU bits
     if constexpr (requires { Type::MakeInitialObject(); }) {
       return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
     } else {
@@ -192,7 +192,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
   bool HasLivingFields(const Entry& entry);         // false: the hash counts as absent; notes the hash for purging
-  CollectionContext ContextOf(ValueSlot slot) const {  // `slot`, with the limits and the time that Hash, List … need
+  CollectionContext ContextOf(ValueSlot slot) const {  // the constructor argument of Hash, List …: slot, limits, time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 

@@ -134,7 +134,7 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  std::span<char> TryGrow(size_t size) {  // like Grow, but in place; {}: not possible, nothing changed
+  std::span<char> TryGrow(size_t size) {  // grows the text without moving it; {}: impossible, nothing has changed
     return entry_->TryGrow(size) ? Text() : std::span<char>();
   }
 

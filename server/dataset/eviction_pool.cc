@@ -10,8 +10,8 @@ constexpr uint64_t kDead = UINT64_MAX;
 // The maximum number of hash table buckets that a sample visits, for each wanted key. The sample may then have fewer
 // keys than wanted, because many buckets are empty if most keys of a table were deleted.
 constexpr size_t kBucketsPerSample = 4;
-// The maximum number of keys in one sample, as a multiple of the number of evictable keys. A larger sample most likely
-// sees no further key.
+// The maximum number of keys in one sample, as a multiple of the number of evictable keys. If maxmemory-samples is
+// greater, more samples would most likely only find the same keys again.
 constexpr size_t kRoundsAtMost = 16;
 // Maximum number of samples (or random keys) that are taken to choose one key for eviction. The limit matters only
 // while some keys must not be evicted, because their slots are being imported (hidden slots).

@@ -82,7 +82,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   int64_t until_wall_ms_ = 0;  // limit given to Begin (Unix time): later deadlines are ignored
   // The planned deadlines are sorted only once, because for a million keys sorting once is faster than a heap.
   std::vector<Deadline> planned_deadlines_;  // deadlines found by Begin, sorted; the next one last
-  std::vector<Deadline> hashes_due_again_;   // later deadlines of hashes with several; a heap, the next one first
+  std::vector<Deadline> hashes_due_again_;   // next deadlines of hashes with several; a heap, the earliest first
   std::string keys_;                         // the names of all keys in planned_deadlines_ and hashes_due_again_
 };
 

@@ -46,7 +46,7 @@ struct History {                           // replication history of the data: i
   // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
   // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is
   // known to be shared. Any other replica is then preferred, and of two such replicas the one with the larger offset.
-  int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
+  int64_t OffsetInElections() const {  // bytes shared with the primary; negative: none are known to be shared
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
   // Called on a replica without a link whose primary is alive, but has another history or has probably restarted. Other

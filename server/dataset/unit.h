@@ -45,7 +45,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   int64_t now_ms() const { return now_ms_; }  // Unix time when this execution (Unit) began
   // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
   // expired.
-  int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none has (replay, imports)
+  int64_t expiry_now_ms() const {  // keys with earlier deadlines have expired; INT64_MIN: no key has (replay, imports)
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
@@ -134,7 +134,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   uint64_t ChangeCount() const { return changes_; }  // number of changes reported and counted so far
 
   void Purge(int db, Entry* entry);     // removes an expired key now, and propagates the removal
-  void PurgeLater(int db, Bytes key) {  // under kPurge, Close removes this key or its fields, if expired
+  void PurgeLater(int db, Bytes key) {  // Close will remove what is expired of the key (only under kPurge)
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's

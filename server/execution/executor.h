@@ -96,10 +96,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // the command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
-  // Applies CLIENT REPLY to one piece of EXEC's reply: to the header, or to one command's reply, which begins at
-  // `reply_start`. If replies are off, removes this piece. Otherwise marks it as kept, so that a later CLIENT REPLY OFF
-  // in the same transaction does not drop it. Must be called after each piece, because CLIENT REPLY takes effect
-  // between the commands of a transaction.
+  // Applies CLIENT REPLY to the output from `reply_start` on, which is the header of EXEC's reply or the reply of one
+  // of its commands. If replies are off, removes this output. Otherwise marks it as kept, so that a later CLIENT REPLY
+  // OFF in the same transaction does not drop it. Must be called after the header and after each command, because
+  // CLIENT REPLY takes effect between the commands of a transaction.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
@@ -120,8 +120,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // returns false.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
-  // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
-  // fault of kind kError as a Refusal. Other faults apply to the reply of the whole script, when the script ends.
+  // Applies TEST FAULT to a command that the script of the client `caller` calls in database `db`. A fault that makes a
+  // command fail (kError) is thrown as a Refusal, which the script gets. Any other fault applies to the reply of the
+  // whole script, when the script ends.
   void ApplyFaultInScript(Session& caller, int db, const Command& command,  // applies TEST FAULT; may throw a Refusal
                           std::span<const Bytes> arguments);
   // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role, and tells the observers. Does not

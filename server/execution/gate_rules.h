@@ -116,7 +116,8 @@ inline constexpr std::array<Row, kGateCount> kTable = {{
 constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
   return rule.answer != kUndecided && (rule.answer == kSkipped) == !rule.why.empty();
 }
-// Returns whether kTable has a rule for each gate and each RequestPath, and a reason for each check that is not made.
+// Returns whether kTable says for each check before a command (gate) and for each kind of request (RequestPath) whether
+// the check is made and, if it is not made, why.
 constexpr bool IsComplete() {  // true: each check (gate) has a rule for each kind of request (path)
   for (size_t gate = 0; gate < kGateCount; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;

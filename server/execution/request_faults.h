@@ -70,7 +70,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
     if (std::ranges::find(sources_, &faults) == sources_.end()) sources_.insert(before, &faults);
   }
 
-  std::vector<RequestFaults*> sources_;  // in the order in which they may supply a fault
+  std::vector<RequestFaults*> sources_;  // the attached sources; the first one that supplies a fault wins
 };
 
 }  // namespace respite

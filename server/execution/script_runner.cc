@@ -130,8 +130,8 @@ namespace {
 // script may also become late, and so on. So the native stack grows with each of them.
 thread_local int late_scripts_of_thread = 0;  // number of late scripts that now let others be served
 
-// Returns whether the stack has room for one more script inside late scripts: at least 1 MB, twice as much as the
-// script and what is served inside it may need.
+// Returns whether the native stack has room for a script that another server of this thread starts while slow scripts
+// let it be served. At least 1 MB must be free, twice as much as such a script and what is served inside it may need.
 bool HasStackForScript() {
   constexpr uintptr_t kStackOfScript = uintptr_t{1} << 20;
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor() + kStackOfScript;
@@ -286,8 +286,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   // The commands that a script propagates are kept until its end, and do not count towards maxmemory.
   const size_t propagated_bytes = current_->call->unit.data().propagated_commands.TotalBytes();
   if (propagated_bytes > 4 * parts_.env.settings.script_memory_limit) throw Refusal{refusals::kPropagatesTooMuch};
-  // The checks below apply only to the first write of a script. Its later writes run even if disk errors or missing
-  // replicas forbid writes by then, so that the script's changes are not left half done.
+  // After the first write of a script, the remaining checks are skipped. Later writes run even if disk errors or
+  // missing replicas forbid writes by then, so that the script's changes are not left half done.
   if (current_->has_written || !command.Is(kWrite)) return;
   if (Applies(Gate::kReadOnlyReplica) && parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   auto trouble = Applies(Gate::kDiskError) ? parts_.gates.FindDiskTrouble(Gates::DiskUser::kCommand) : std::nullopt;

@@ -12,7 +12,8 @@ namespace respite {
 
 class GroupClockMove {  // one move of the clocks of several servers (TEST CLUSTER CLOCK)
  public:
-  // Computes the move, but moves no clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
+  // Computes how far each clock must move, but moves no clock yet (Do does so). Requires: `move` is not the setting
+  // AUTO (kAuto), and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible

@@ -54,17 +54,18 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
-  // lost snapshots. Cost: O(databases + users + directives + scripts).
+  // Saves the current state as a snapshot of this name. Replaces an existing snapshot of this name. Also deletes lost
+  // snapshots: those made before a full synchronization or a loaded file replaced all data. Cost: O(databases + users +
+  // directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots
   // Compiles those scripts of a snapshot that are not cached now, so that Restore has nothing to compile. The error is
   // the text for the client, without "ERR". Requires: there is such a snapshot. Cost: O(bytes of the scripts).
   Result<Done> CacheScripts(Bytes name);  // compiles the scripts of a snapshot; others stay cached
-  // Restores a snapshot. Throws a Refusal if directives, or users cannot be restored, or if the snapshot is lost.
-  // Nothing has changed if a directive is refused. `running` is the session of the caller. Requires: there is such a
-  // snapshot, and its scripts are cached (CacheScripts).
+  // Restores a snapshot. Throws a Refusal if its directives or its users cannot be restored, or if the snapshot is
+  // lost. If a directive is refused, nothing has changed. `running` is the session of the caller. Requires: there is
+  // such a snapshot, and its scripts are cached (CacheScripts).
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
   // lost. Requires: the snapshots exist.
@@ -87,7 +88,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   }
   // Undoes changes of scripts and functions since `programs`, an earlier result of CurrentPrograms. Compiles nothing:
   // the functions were kept, and scripts that were removed since stay removed.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores the functions
+  void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored

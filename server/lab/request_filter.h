@@ -36,7 +36,7 @@ class TextStart {  // the first eight bytes of a text in one machine word, to co
   explicit TextStart(Bytes text);
   // Returns false if this text does not begin with `beginning`. Compares only the first eight bytes, which is fast.
   // After the result true, the caller must compare the whole texts.
-  bool MayBeginWith(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
+  bool MayBeginWith(const TextStart& beginning) const {  // false: it does not; true: it may (compares eight bytes)
     return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
   }
 
@@ -74,13 +74,13 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;                 // conditions for the client
   std::optional<bool> is_in_script;    // SCRIPT YES or NO: run by a script, or not; nullopt: not given
-  // The condition TRANSACTION. YES: only requests that EXEC runs, directly or in a script, at the moment when they run.
-  // NO: only requests outside transactions. nullopt, not given: a fault rule matches a request after MULTI once, when
-  // it is queued, and not again when EXEC runs it.
+  // The condition TRANSACTION. With YES, a request matches only while EXEC runs it, directly or in a script. With NO,
+  // only requests outside transactions match. If the condition is not given (nullopt), a fault rule matches a request
+  // after MULTI once, when it is queued, and not again when EXEC runs it.
   std::optional<bool> is_in_transaction;  // TRANSACTION YES or NO; nullopt: not given
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match
-  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // false: no unknown command can match
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // true: an unknown command may match
   // The facts about one request that Matches needs. Requires: MayMatch was true for the request's command, or
   // MayMatchUnknown for an unknown command.
   struct Facts {                       // what Matches needs to know of one request
@@ -92,7 +92,7 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     bool is_in_transaction;            // true: MULTI queues the request, or EXEC runs it or its script
     std::optional<KeyList> keys = {};  // the keys among `words`; nullopt before FindKeys
     // Before FindKeys, and for a request without keys, the only element is an empty text.
-    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // the first bytes of each key
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // the first eight bytes of each key
 
     static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // finds the keys among `words`, unless done before; sets `keys`, `key_starts`

@@ -16,7 +16,7 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
     // The data that the restarted server loads. kFiles: the files on the disk. kAll: all data that the server had
     // before the crash, even if no file has it.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
-    AppendFsync policy = AppendFsync::kAlways;  // the AOF keeps what this appendfsync setting guarantees
+    AppendFsync policy = AppendFsync::kAlways;  // how much of the AOF survives: what this appendfsync guarantees
   };
 
   virtual ~Restarts() = default;

@@ -59,8 +59,8 @@ class MigrateLinks {  // connections kept for the next MIGRATE in EXEC or a scri
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept, in ms
 
-  // Returns the kept connection to this server, or a new one. A new connection uses TLS, unless `tls` is null. The
-  // pointer is valid until the next call of any method. Fails with the reason.
+  // Returns the kept connection to this server. If there is none, connects, with TLS unless `tls` is null. The pointer
+  // is valid until the next call of any method. Fails with the reason if connecting fails.
   Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // the kept connection, or a new one
                                          int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }

@@ -188,9 +188,9 @@ void Migrations::HandleLastAnswer(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended or has received invalid data. Makes a second and last attempt over a new link, if
-// connecting had succeeded and no key was answered yet: the other server may have closed a link that was kept from an
-// earlier MIGRATE. This is not checked, so a new link also gets a second attempt.
+// Handles a link that has ended or has received invalid data. If the link was connected and no key was answered yet,
+// makes a second and last attempt over a new link, because the other server may have closed a link that was kept from
+// an earlier MIGRATE. (Does so even if the lost link was new.) Otherwise the migration fails.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

@@ -95,7 +95,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // the client's MIGRATE runs again; if no client waits, deletes the moved keys
-  MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; the keys no longer pause requests
+  MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; requests for the keys no longer wait
   Session* FindCaller(const Migration& migration) const;  // the client that waits; null: gone, or waits no longer
   void DeleteKeysOfGoneCaller(int db,  // deletes moved keys here, since the client of MIGRATE no longer waits
                               const std::vector<std::string>& keys);

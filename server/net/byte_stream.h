@@ -79,7 +79,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsInHandshake() const;                                               // InHandshake of an encrypted stream
   bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
   SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // with TLS: socket events to wait for
-  SocketPoller::Events TlsTransfersAfter(  // with TLS: which of receiving and sending `ready` allows
+  SocketPoller::Events TlsTransfersAfter(  // with TLS: whether Receive or Send can continue after these events
       SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_

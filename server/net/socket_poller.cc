@@ -68,7 +68,7 @@ struct SocketPoller::Set {
 
 struct SocketPoller::WaitHandler {  // called by Asio when a watched socket is ready
   using allocator_type = WaitAllocator<std::byte>;
-  // Asio also calls this when it destroys an operation after the SocketPoller has gone.
+  // Must not use `poller`: Asio also calls this function to destroy an operation after the SocketPoller was destroyed.
   allocator_type get_allocator() const noexcept { return allocator_type(memory); }
   void operator()(const asio::error_code& error) const {
     if (!error) poller->wakes_asio_ = false;

@@ -71,7 +71,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
   // the client as new if that user was deleted or turned off.
-  void RestoreUserOnReturn(Session& session, const NodeHost& home) const;  // gives a client that returns its user
+  void RestoreUserOnReturn(Session& session,  // gives a client that is back at `home` its former user
+                           const NodeHost& home) const;
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
   struct Home {            // the server that accepted the client, and the client's user there

@@ -71,7 +71,7 @@ class NodeServer {  // one Redis server of this process
     std::optional<uint64_t> seed;  // seed of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
     // which listens only if a port of its own is set.
-    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: for moved clients
+    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: clients from another server
     Recorder* recorder = nullptr;  // records connections; null: no recording
   };
   explicit NodeServer(const Parts& parts);
@@ -104,7 +104,7 @@ class NodeServer {  // one Redis server of this process
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
   struct InitialCluster {  // the nodes of the cluster at its start, used instead of the file nodes.conf
     std::string text;      // initial nodes, in the format of nodes.conf
-    ClusterMode::NodesFileTrust trust = ClusterMode::NodesFileTrust::kOwn;  // whether other nodes agree with `text`
+    ClusterMode::NodesFileTrust trust = ClusterMode::NodesFileTrust::kOwn;  // kAgreed: the texts of all nodes agree
   };
   void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // replaces nodes.conf
 

@@ -64,7 +64,7 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   void Continue() {  // in kAwaitsSync: hands over once the target has the whole stream
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();       // ends a failover in kInProgress: the target took over, or Promote was called
+  void EndIfHandedOver();       // ends a failover in kInProgress, when the target took over, or after Promote
   void HandleFailedTakeover();  // called when the target refuses, or its link is lost: aborts, if in kInProgress
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs

@@ -66,8 +66,8 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
 }
 
 void FullSync::KillChildIfUnneeded(Replica::State state) {
-  // Kills the BGSAVE if the last replica that waited for its file has left. With save points (`save`), lets it run,
-  // because they also need the file.
+  // Kills the child process of a BGSAVE if the last replica that waited for its file has left. With save points
+  // (`save`), lets the child run, because they also need the file.
   const bool was_last = state == Replica::State::kAwaitsEnd && ReplicasIn(Replica::State::kAwaitsEnd).empty();
   if (was_last && parts_.env.settings.save.empty() && parts_.snapshots.IsRunning()) parts_.child_processes.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;

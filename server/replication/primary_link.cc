@@ -152,11 +152,11 @@ void PrimaryLink::SendNext() {
 }
 
 void PrimaryLink::OnEnded(const std::string& reason) {
-  // While a snapshot loads, or a slow script of the stream runs, only drops the connection. The loss is handled when
-  // the load or the script has ended, because the end of the script decides what was applied.
+  // While a snapshot loads, or a slow script of the stream runs, only drops the connection. The lost link is handled
+  // when the load or the script has ended, because only then is it known what was applied.
   if (runs_stream_) lost_reason_ = "Connection with master lost: " + reason;
   if (runs_stream_ || state_ == State::kLoading) return link_.reset();
-  // As in Redis, a lost link aborts a failover only after PSYNC … FAILOVER was sent. Before that, it is made again.
+  // As in Redis, a lost link aborts a failover only after PSYNC … FAILOVER was sent. Before, the link is made again.
   if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "

@@ -196,8 +196,9 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
   if (!services_.data.dataset.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
   const History& history = services_.data.dataset.history;
   if (history_id != history.id) throw Refusal{refusals::kFailoverOtherHistory};
-  // Refuses if this replica has restarted since the primary chose it (its link was never up), and has less data than
-  // the primary. A linked replica may have less, because the primary hands over to it with FORCE.
+  // Refuses the takeover if this replica has less data than the primary, and its link to the primary was never up: then
+  // it has restarted since the primary chose it. A replica whose link was up may have less data, because the primary
+  // hands over to it with FORCE.
   if (!primary_link_.HasBeenLinked() && history.offset + 1 < from) throw Refusal{refusals::kFailoverAfterRestart};
   Promote();
   services_.env.log.Notice("MASTER MODE enabled (failover request)");
@@ -244,8 +245,8 @@ void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();
   stream_.End();
-  // A former replica may have stopped at exactly this offset, and elections prefer the larger offset. So if another
-  // server may have the ended history (is_shared), the new one begins one higher.
+  // Begins the new history one offset higher if another server may have the ended history (is_shared). A former replica
+  // may have stopped at exactly this offset, and elections prefer the larger offset.
   const int64_t next = history.offset + (history.is_shared ? 1 : 0);
   history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), next);
   history.is_shared = false;

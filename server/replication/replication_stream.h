@@ -38,7 +38,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
     backlog_.Trim(bytes, needed_from);
   }
 
-  void SetSource(Source source) { source_ = source; }  // whose commands the stream has: this server's or its primary's
+  void SetSource(Source source) { source_ = source; }  // the stream gets this server's, or its primary's, commands
   Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   void Restart();  // after the history was replaced: empties the backlog, which continues at the new offset

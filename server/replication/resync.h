@@ -72,7 +72,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
   std::string head_;                       // the bytes of the header of the snapshot that have arrived
   SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
-  std::string failure_;                    // an error that Resync itself has found; empty: none, but see failure()
+  std::string failure_;                    // an error of Resync itself; empty: none (but see file_, direct_load_)
   bool has_dropped_old_data_ = false;      // the old data and its history have been dropped
 };
 

@@ -24,7 +24,7 @@ class LatencyMonitor {  // for each kind, keeps the latest slow events (LATENCY)
   };
   struct Event {                  // the slow events of one kind, for example of "aof-write"
     std::vector<Sample> samples;  // the latest slow events, oldest first, at most kSamples
-    int64_t max_ms = 0;           // duration of the slowest one, which `samples` may no longer have
+    int64_t max_ms = 0;           // duration of the slowest event so far, perhaps older than all `samples`
   };
 
   LatencyMonitor(const Settings& settings, const Clock& clock, const RealClock& real_clock)

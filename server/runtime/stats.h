@@ -24,7 +24,7 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
 
  private:
   static constexpr size_t kSamples = 16;    // number of samples whose mean is the rate
-  std::array<double, kSamples> samples_{};  // each sample's growth of the counter, divided by the base's
+  std::array<double, kSamples> samples_{};  // the counter's growth divided by the base's growth, for each sample
   size_t next_ = 0;                         // index in samples_ that the next sample overwrites
   uint64_t last_counter_ = 0;               // value of the counter at the last call of Sample
   int64_t last_base_ = 0;                   // value of the base at the last call of Sample
@@ -38,7 +38,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
  private:
   static constexpr size_t kSeconds = 8;  // how many seconds a value counts
   struct Slot {                          // the largest value of one second
-    int64_t second = -1;                 // the second (now_s of Note) of this slot; -1: none
+    int64_t second = -1;                 // the second (`now_s` of Note) for which `bytes` counts; -1: none yet
     size_t bytes = 0;                    // the largest value in this second
   };
   std::array<Slot, kSeconds> slots_{};  // the latest seconds, each at the index `second` modulo kSeconds

@@ -24,8 +24,8 @@ class Timers {  // runs the parts of a server that have work at certain times of
     // intermediate times.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
     virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock to now_ms
-    // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.
-    virtual std::string NextDueText() const = 0;  // what the next work is: "CLIENT PAUSE ends"
+    // Returns a text for users that says what happens at the time NextDueMs. Requires: NextDueMs() != kNever.
+    virtual std::string NextDueText() const = 0;  // what happens next, for users: "CLIENT PAUSE ends"
   };
 
   // Adds a source, which must outlive all calls of the functions below.

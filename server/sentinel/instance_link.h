@@ -78,7 +78,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   bool HasHelloConnection() const {  // open, or connecting
     return hello_connection != nullptr && !hello_connection->HasEnded();
   }
-  bool IsDisconnected() const {  // true: a connection that `connections` wants is missing
+  bool IsDisconnected() const {  // true: a connection that is needed (`connections`) is missing
     return !HasCommandConnection() || (connections == ConnectionKinds::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply

@@ -58,7 +58,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // adds it; fails if already known
   void ShareLink(PeerSentinel& sentinel);  // uses the link to this Sentinel that exists for another primary, if any
   template <class Instances>
-  bool MakeRoomForInstance(Instances& instances,  // if full, removes the one down longest; false: full, none down
+  bool MakeRoomForInstance(Instances& instances,  // if full, removes the instance down longest; false: full, none down
                            size_t max_count) const;
 
   const SentinelCore core_;

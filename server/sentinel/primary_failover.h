@@ -36,8 +36,9 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
   // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
-  // Returns the best replica to promote, or null if none is suitable. Prefers replicas that may follow the primary,
-  // then a lower priority, then a larger replication offset, then a smaller run id.
+  // Returns the best replica to promote, or null if none is suitable. Prefers replicas that follow this primary as far
+  // as this Sentinel can tell (MayFollow), then a lower priority, then a larger replication offset, then a smaller run
+  // id.
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
 

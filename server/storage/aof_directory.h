@@ -27,8 +27,8 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
 
   enum class OldFile : uint8_t { kLeave, kTake };  // kTake: move the old single file here
-  // Reads the manifest. A missing one counts as a manifest without files. With kTake, also moves the single append-only
-  // file of Redis before version 7 into the directory. Moves it if the manifest names no files, or if an earlier move
+  // Reads the manifest. A missing manifest counts as one that names no files. With kTake, also moves the single
+  // append-only file of Redis before version 7 into the directory, if the manifest names no files or an earlier move
   // was interrupted.
   Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.

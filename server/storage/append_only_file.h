@@ -172,7 +172,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   int64_t rewrite_started_ms_ = 0;        // when the last rewrite began (real time)
   int64_t last_rewrite_s_ = -1;           // how long the last rewrite took, in s; -1: none yet
   bool last_rewrite_succeeded_ = true;    // true: the last rewrite succeeded, or there was none
-  uint32_t incrementals_after_base_ = 0;  // how many last incrementals stay when the running rewrite ends: 0 or 1
+  uint32_t incrementals_after_base_ = 0;  // how many newest incrementals stay when the running rewrite ends: 0 or 1
   uint64_t rewrite_count_ = 0;            // number of successful rewrites since the start or CONFIG RESETSTAT
   uint64_t consecutive_failures_ = 0;     // rewrites failed since a success, a scheduled Rewrite or CONFIG RESETSTAT
   uint64_t failed_command_count_ = 0;     // number of commands that failed when the files were last loaded

@@ -21,7 +21,8 @@ class Executor;
 class MemoryGauge;
 struct Session;
 
-// The name of the RDB field with FileHistory::primary. Redis and Valkey ignore it.
+// Name of the aux field of an RDB file that stores FileHistory::primary, the address of the primary of the replica that
+// wrote the file. Redis and Valkey ignore the field.
 inline constexpr Bytes kReplPrimaryAux = "respite-primary";
 
 class Loading {  // how far loading of the data is; serves clients meanwhile

@@ -12,8 +12,9 @@
 
 namespace respite {
 
-// Options stand before the command that is sent to the server. Options with one meaning share an entry of `values`:
-// "-a" and "--pass" are "-a", and "format" is the last of "--raw", "--no-raw" and "--csv".
+// The options of respite-cli stand before the command that is sent to the server. Options with the same meaning share
+// an entry of `values`: "-a" and "--pass" are stored as "-a", and the last of "--raw", "--no-raw" and "--csv" as
+// "format".
 struct ClientOptions {                        // the command line of respite-cli
   std::map<std::string, std::string> values;  // the value of each option that was given; for a flag, any text
   ReplyStyle style;                           // how replies are printed

@@ -133,7 +133,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::set<int> databases_;            // the allowed databases, unless all_databases_
   bool rules_begin_with_all_ = false;  // +@all was applied later than -@all: Commands() begins with +@all
   std::vector<bool> allowed_;          // true for each allowed command; the index is Command::id
-  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // from "+select|0": first arguments, by Command::id
+  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // by Command::id: "0" for the rule "+select|0"
   std::vector<std::string> command_rules_;     // rules about commands in order, such as "+get" and "-@admin"
   std::vector<KeyPattern> key_patterns_;       // the rules about keys, unless all_keys_
   std::vector<std::string> channel_patterns_;  // patterns of the allowed channels, unless all_channels_

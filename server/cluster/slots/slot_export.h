@@ -36,7 +36,7 @@ struct Services;
 
 class SlotExport final : public Link::User {  // sends slots of this node to their new owner
  public:
-  // Makes the export of `job`. Requires: this server is a node of a cluster.
+  // Prepares the export that `job` describes; Start begins it. Requires: this server is a node of a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
   ~SlotExport() override;
   SlotExport(const SlotExport&) = delete;

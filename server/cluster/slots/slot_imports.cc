@@ -289,10 +289,11 @@ bool SlotImports::AdvanceOwnerWait(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims those slots that have no owner, or that their owner no longer claims. Called for hidden slots that no session
-// sends, after a file was loaded or this node was promoted. Probably this node had taken them over, but the append-only
-// file or replication stream ended between HIDE and REVEAL. If the source lost the slots in another way, keeping the
-// keys here is better than deleting them.
+// Makes this node the owner of those of `slots` that have no owner, or that their owner no longer claims. Called for
+// slots that are still hidden from clients although no import of them runs, after a file was loaded or this node was
+// promoted. Probably this node had taken the slots over, but the append-only file or the replication stream ended
+// between HIDE and REVEAL. If the source lost the slots in another way, keeping the keys here is better than deleting
+// them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;

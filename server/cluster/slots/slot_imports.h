@@ -76,7 +76,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
-  // The functions of CallObserver and Journal.
+  // Functions of CallObserver and Journal, which are called while any import runs.
   void OnCall(const FinishedCall& call) override;      // a command of the source ran: notes the time, and an error
   void OnRefusal(const RefusedCall& call) override;    // a command of the source was refused: its import fails
   void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands make all imports fail
@@ -97,7 +97,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
   Import& TouchImport(const Session& session);  // returns the import, and sets its acked_s; throws if none, or failed
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
-  void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
+  void EndImport(Import& import, SlotJob::State state,   // ends the import; its job gets the state `state`
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more

@@ -38,7 +38,8 @@ void SlotMigrations::Export(const SlotSet& slots, const NodeId& target, const st
   SlotJob job = NewJob(name, SlotJob::Operation::kExport, slots);
   job.source = services_.cluster.cluster()->view().me().id;
   job.target = target;
-  // Removes the job of an earlier attempt from the log: the target requests a failed export again under its old name.
+  // Removes the earlier job of this name from the log: if an export has failed, the target requests it again under the
+  // same name.
   if (const auto former = log_.Find(name, SlotJob::Operation::kExport)) log_.Remove(former);
   exports_.emplace_back(services_, log_.Add(std::move(job)));
 }

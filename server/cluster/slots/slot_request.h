@@ -56,7 +56,7 @@ class SlotRequest final : public Link::User {  // asks another node to send slot
   std::string line_;          // the beginning of an incomplete answer
   int unanswered_ = 0;        // requests (with AUTH) that the source has not answered
   int64_t changed_ms_ = 0;    // when the request started, was answered or failed (real time)
-  bool saw_failure_ = false;  // true: this attempt failed, and changed_ms_ is when that was noted
+  bool saw_failure_ = false;  // true: this attempt has failed, as noted at changed_ms_
 };
 
 }  // namespace respite

@@ -268,7 +268,8 @@ struct ClientList {
   }
 
  private:
-  // Refuses a second option, for versions in which CLIENT LIST takes only one. The option ID may have several numbers.
+  // Throws a Refusal if CLIENT LIST has more than one option. Called for emulated versions in which it takes only one.
+  // The option ID may have several numbers.
   static void CheckOnlyFilter(std::span<const Bytes> words) {
     if (words.size() <= 2) return;
     if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};

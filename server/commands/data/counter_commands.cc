@@ -157,7 +157,7 @@ IncrExOptions ParseIncrEx(Args& args) {
   return options;
 }
 
-// The result of INCREX for a number. `Number` is int64_t or long double.
+// What INCREX has computed, for integers (`Number` is int64_t) or for floats (long double).
 template <class Number>
 struct BoundedSum {
   Number result;     // the new value, or the old one if the sum was out of bounds

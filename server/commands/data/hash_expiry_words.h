@@ -49,9 +49,9 @@ struct FieldWords {                                    // the arguments of HGETE
   std::optional<FieldTime> time;                       // a time that deadline_ms does not have yet; nullopt: none
   int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline: no time, or ReadDeadline must read it
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
-  // For HSETEX: all arguments from the first field to the end of the request. Since Redis 8.6, options may follow the
-  // fields, and then also count when the encoding is chosen.
-  std::span<const Bytes> fields_to_end;  // empty: the grammar lets nothing follow the fields (before 8.6)
+  // All arguments of HSETEX from the first field to the end of the request. Since Redis 8.6, options may follow the
+  // fields, and the sizes of these options then count too when the encoding of the hash is chosen.
+  std::span<const Bytes> fields_to_end;  // empty: HSETEX before 8.6, which allows nothing after the fields
   void ReadDeadline(const Call& call);   // reads `time` if it was not read yet; throws if it is invalid
 };
 FieldWords TakeHGetExWords(Call& call);  // takes all arguments; throws a Refusal if they are invalid

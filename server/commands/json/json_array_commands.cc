@@ -26,9 +26,9 @@ namespace {
 // in which Redis sorts paths.
 enum class LegacyReply : uint8_t { kLast, kLastSorted };
 
-// Returns the last target inside `value` in Redis' order of paths: elements from the last to the first, members by
-// name, values after the values inside them. Returns null if there is none. `targets`: sorted.
-// Cost: O(values*log(targets)).
+// Returns the target that comes last in Redis' order of paths, of `value` and the values inside it; null if none of
+// them is a target. In this order, elements go from the last to the first, members by name, and a value follows the
+// values inside it. `targets` must be sorted. Cost: O(values*log(targets)).
 const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonValue* const> targets) {
   if (std::ranges::binary_search(targets, &value, std::less<>())) return &value;
   const JsonValue* found = nullptr;

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-size_t PlaceInJson(const JsonValue& parent, const JsonValue& value);  // the number of an element, or of a member
+size_t PlaceInJson(const JsonValue& parent, const JsonValue& value);  // index of an element or a member in its parent
 
 // Removes all matches. Returns their number; a match inside another match does not count. As in Redis:
 // - Members are removed in the order of their names, and the last member takes the place of a removed one.

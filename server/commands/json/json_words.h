@@ -34,9 +34,9 @@ const JsonValue* PeekJson(Call& call, Bytes key);  // like ReadJson, but counts 
 Edit<Json> OpenJson(Call& call, Bytes key);        // opens a document to change it; throws for another type
 Edit<Json> OpenExistingJson(Call& call, Bytes key);  // opens a document; throws for an absent key or another type
 
-// Both functions throw a Refusal if the path is an expression that computes values, or if the search needs more steps
-// than the budget has. The first function gives each call a new JsonBudget. Several calls of the second function can
-// share `budget`.
+// Both SelectJsonValues functions throw a Refusal if `path` is an expression that computes values, or if the search
+// needs more steps than its JsonBudget has. Without `budget`, each call has a new JsonBudget. Several calls can share
+// `budget`.
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);                      // the matches of a path
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
 // The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a

@@ -337,8 +337,8 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. IdToAdd throws if the ID is not above the last ID. If it throws, no empty stream stays behind: the
-  // last ID of a stream that this command has just created is 0-0, and the ID 0-0 was refused before.
+  // Adds the entry. Throws (in IdToAdd) if the ID is not above the last ID of the stream. A stream that this command
+  // has just created has the last ID 0-0, and the ID 0-0 was refused before, so no empty stream stays behind.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     PrepareIfNew(call, log);

@@ -222,8 +222,9 @@ void BeginStream(Reply& reply, Bytes key) {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREAD
 
-// Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, this is the ID before
-// the last entry, so that XREAD returns the last entry. Returns 0-0 if the stream does not exist.
+// Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, which XREAD knows since
+// Redis 7.4, this is the ID before the last entry, so that XREAD returns the last entry. For both, returns 0-0 if the
+// stream does not exist.
 StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};

@@ -20,7 +20,7 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
 
   void NoteAcknowledged(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
   // Must be called before the references are removed. Cost: O(groups * log n).
-  void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
+  void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes it as acknowledged in all its groups
   void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL

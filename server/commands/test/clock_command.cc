@@ -14,8 +14,9 @@ using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
-// Throws a Refusal if the clock cannot jump so far (`elapsed_ms`), or if this client cannot wait for the reply. A jump
-// takes a turn of the event loop of its own, which also does the work that becomes due during the jump.
+// Throws a Refusal if a jump by `elapsed_ms` would exceed the limits of the clock, or if this client cannot wait for
+// the reply. The client must wait because the clock jumps in a later turn of the event loop, which also does the work
+// that becomes due during the jump.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayJump(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};

@@ -37,7 +37,7 @@ RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
   return filter;
 }
 
-// --- The argument DO of TEST FAULT ADD.
+// --- The argument DO of TEST FAULT ADD, which says what the fault does.
 
 struct KnownError {
   Bytes name;

@@ -196,7 +196,8 @@ EncodedVector TakeQuery(Args& args, const VectorTable& table) {
   }
   const uint32_t slot = table.Find(args.Next());
   if (slot == VectorTable::kNone) throw Refusal{refusals::kNoVectorElement};
-  // As in Redis, the query is the vector that the element has after quantisation, normalised and quantised again.
+  // As in Redis, the query is made from the stored (quantised) vector of the element, which is decoded, normalised and
+  // quantised a second time.
   const HnswGraph& graph = table.graph();
   std::vector<float> vector;
   graph.format().Decode(graph.VectorOf(slot), 1, vector);

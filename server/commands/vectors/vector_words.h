@@ -27,8 +27,9 @@ inline constexpr std::string_view kVectorModule = "vectorset";  // the module of
 std::vector<float> TakeVector(Args& args);  // reads a vector from the arguments, or throws
 // Takes the value of EF, from 1 to a million, or throws.
 uint32_t TakeEf(Args& args);  // reads the value of EF, or throws
-// Throws a Refusal if a vector with this number of dimensions does not fit the set, or its matrix of REDUCE.
-void CheckVectorDimensions(const VectorTable& table, size_t dimensions);  // throws if the vector does not fit
+// Throws a Refusal unless vectors with this number of dimensions can be used with the set. After REDUCE, the number
+// must be the input dimensions of the matrix, otherwise the dimensions of the set.
+void CheckVectorDimensions(const VectorTable& table, size_t dimensions);  // throws if the number of dimensions is wrong
 inline std::string DimensionMismatch(size_t got, uint32_t has) {          // the error for a vector that does not fit
   return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
 }

@@ -14,7 +14,7 @@ struct HitSchedule {  // on which matching requests a fault acts, called hits (T
 
   uint64_t times = kAlways;   // TIMES: maximum number of hits
   uint64_t after = 0;         // AFTER: the first `after` matches are no hits
-  uint64_t chance = kAlways;  // PERCENT: probability of a hit, for each match after those, in units of 1/2^64
+  uint64_t chance = kAlways;  // PERCENT: probability of a hit, for matches beyond `after`, in units of 1/2^64
   uint64_t seed = 0;          // seed for the random choices of PERCENT
 };
 

@@ -308,8 +308,8 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client that no longer watches keys. Also called after failed requests, because a failed EXEC
-// ends a WATCH.
+// Forgets what the client has watched, if it no longer watches any keys. Also called after failed requests, because a
+// failed EXEC ends a WATCH too.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

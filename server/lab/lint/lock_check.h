@@ -24,7 +24,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // checks a request that succeeded
   void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // forgets a WATCH that has ended
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends the lock of a deleted or overwritten key
   void Forget(const KeyView& key) override;                             // forgets the lock of this key
@@ -71,8 +71,9 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void RemoveFromLocksOf(uint64_t client, const KeyName& key);  // removes a lock from the client's entry in locks_of_
-  void UnlinkAll(const KeyName& key, const Lock& lock);  // RemoveFromLocksOf, for the holder and all former holders
-  void ForgetFormerHolder(const LintRequest& request,    // drops the client from the former holders of this lock
+  void UnlinkAll(const KeyName& key,  // removes the lock from locks_of_, for the holder and all former holders
+                 const Lock& lock);
+  void ForgetFormerHolder(const LintRequest& request,  // drops the client from the former holders of this lock
                           const KeyView& key);
   void NoteWatches(const LintRequest& request);  // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);    // forgets the WATCH of a client whose WATCH has ended

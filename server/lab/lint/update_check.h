@@ -62,7 +62,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);  // remembers a read of one key
   // Notes the write in other clients' reads of this key, and forgets the writer's own reads of what it has overwritten.
   void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // notes a write of one key
-  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // adds a write to `read`
+  static void NoteOverwritten(const LintRequest& request,  // adds to `read` what this write has overwritten of it
+                              const Extent& written, Read& read);
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the client's oldest read
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads
 

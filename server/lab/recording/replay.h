@@ -66,7 +66,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool HasPendingReplies() const;             // true: a connection is not open yet, or awaits a reply or its end
   bool EndIfUnreachable();                    // if the server cannot be reached, ends the replay and returns true
   void GiveUpWaiting();                       // reports and closes the connections whose replies are missing
-  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: `event` is not due yet
+  bool ReachRecordedTimeOf(const RecordedEvent& event);  // true: `event` is due; may set the server's clock to its time
   bool MoveClock(int64_t at_us);  // sets the server's clock; false: not yet (call again), or outcome_.failure is set
   void ConnectClock();            // opens the connection that sends TEST CLOCK
   void Perform(const RecordedEvent& event);     // connects, sends, registers an expected reply or end, or hangs up

@@ -24,8 +24,8 @@ bool RunsOthers(const RequestEntry& entry) {
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
 }
 
-// Returns true if the filter has a condition for requests, such as one for the client. An expired key cannot meet such
-// a condition.
+// Returns true if the filter has a condition that only a request can meet, such as one for the client or the outcome.
+// The chart then shows expired keys only if they were locks.
 bool MeansRequests(const JournalFilter& filter) {
   const RequestFilter& request = filter.request;
   const ClientFilter& client = request.client;

@@ -24,11 +24,11 @@ struct ChartSpan {    // a vertical part of a column; row n begins at height 2n,
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
   struct Column {                                // the column of one client
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
-    size_t lanes = 0;                            // number of bars for locks that are held together, at most kMaxLanes
+    size_t lanes = 0;                            // how many lock bars stand side by side, at most kMaxLanes
   };
   struct Row {                    // a request or an expired key; time runs downwards
     int64_t at_us = 0;            // time in µs since `begin_us`
-    size_t column = kNoColumn;    // index of the client's column; for an expired lock, of its holder; or kNoColumn
+    size_t column = kNoColumn;    // index of the client's column (for an expired lock, its holder's); kNoColumn: none
     const RequestEntry* entry;    // the request that the row shows; null for an expired key
     const ExpiredKey* expired;    // the expired key that the row shows; null for a request
     int level = 0;                // 1: run by a transaction or a script; 2: by a script of a transaction

@@ -14,8 +14,8 @@ namespace respite {
 
 namespace {
 
-// The directory of all isolated servers (worlds). No such directory can exist, so an isolated server writes no files
-// and finds none.
+// The directory of every isolated server (a world, made by TEST WORLD). No directory of this name can exist, so an
+// isolated server writes no files and finds none.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 

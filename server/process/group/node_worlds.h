@@ -56,9 +56,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     parts_.owner.PrepareChild(node, work);
   }
   void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
-  void OnShutdownCancelled() override {}                                  // nothing: the process is not concerned
-  void OnShutdownStatus(const std::string&) override {}                   // nothing: the process is not concerned
-  void HandleRoleChange(NodeServer&) override {}                          // nothing: the process is not concerned
+  void OnShutdownCancelled() override {}                                  // does nothing: only for the main server
+  void OnShutdownStatus(const std::string&) override {}                   // does nothing: only for the main server
+  void HandleRoleChange(NodeServer&) override {}                          // does nothing: only for the main server
   void HandleTitleChange(const NodeServer&) override {}                   // nothing: the process has another title
   void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused servers
   std::optional<std::string> HandleOomScoreChange(NodeServer&) override;  // always an error: no own process
