@@ -240,11 +240,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                               const EntryVisitor& before_removal);
   void UpdateFirstId();     // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
-  // Returns false if there are no live entries. Also returns false if all deleted IDs are below the first live entry,
-  // unless `counting` is kValkey81.
+  // A tombstone is a deleted entry. Returns true if MaxDeletedId() is `id` or greater, with two exceptions. Returns
+  // false if there are no live entries. Returns false if all deleted IDs are below the first live entry, unless
+  // `counting` is kValkey81.
   bool HasTombstonesFrom(const StreamId& id,  // true: MaxDeletedId() is `id` or greater
                          ReadCounting counting) const;
-  // `next` is the ID of the entry that the group reads next.
+  // `next`: ID of the entry that the group reads next; only ReadCounting::kRedis70 uses it.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 

@@ -108,7 +108,8 @@ class HnswGraph {  // vectors and the links between them
   // distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
-  // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
+  // Removes the node and its links. Then links former neighbours of the node with each other, the nearest pairs first.
+  // Cost: O(m * m) distances, m being the number of links of a node.
   void Erase(uint32_t slot);  // removes a node and its links
 
   // An interrupted search compares this number, to notice that the graph has changed since its last step.

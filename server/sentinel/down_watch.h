@@ -19,9 +19,9 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down (sdown): the opinion of this Sentinel
   void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down (odown): a quorum agrees
 
-  // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
-  // answer is at least SentinelPeriods::ask_period_ms old. kNow: all that are connected. Answers older than five such
-  // periods are forgotten.
+  // Which Sentinels AskOtherSentinels asks whether they also consider the primary down. kNow: all that are connected.
+  // kWhenDue: only those of them whose last answer is at least SentinelPeriods::ask_period_ms old. Answers older than
+  // five times ask_period_ms are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is sdown: asks if others agree
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // `handler` runs after each answer of a Sentinel

@@ -53,9 +53,9 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
     pops_head ? cursor.Next() : cursor.Previous();
   }
   list.EraseRange(pops_head ? 0 : list.Size() - count, count);
-  // `elements` are now in the order in which they were popped. With the option OBO, they are pushed one by one: at the
-  // head of the target, this reverses their order. With the option BULK, they keep the order that they had in the
-  // source list: elements that were popped from the tail must be reversed.
+  // `elements` are now in the order in which they were popped. OBO pushes them one by one, so at the head of the target
+  // they end up in reverse order. BULK keeps the order of the source list, so elements that were popped from the tail
+  // must be reversed.
   const bool reverses = options.one_by_one ? options.to == ListEnd::kHead : !pops_head;
   if (reverses) std::ranges::reverse(elements);
   return elements;

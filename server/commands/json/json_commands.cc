@@ -247,8 +247,8 @@ struct JsonMSet {
     while (!call.args.AtEnd()) assignments.push_back(TakeChecked(call, budget));
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
-      // If an earlier assignment to the same key has changed the document so that this path has no place any more, this
-      // assignment changes nothing.
+      // Changes nothing if this path can no longer be assigned to, because an earlier assignment to the same key has
+      // changed the document.
       AssignIfPossible(call, document->Document().root(), assignment);
       document.ReportChange("json.mset");
     }
@@ -256,8 +256,9 @@ struct JsonMSet {
   }
 
  private:
-  // Takes an assignment. Throws a Refusal if it cannot be executed now. As in Redis, a document that an earlier
-  // assignment of the request creates does not count. An error in one argument is reported even if the next argument is
+  // Takes the key, path and value of one assignment of JSON.MSET, and checks it against the present documents. Throws a
+  // Refusal if the assignment cannot be executed now. As in Redis, a document that an earlier assignment will create
+  // counts as absent. Each argument is checked before the next is taken, so its error is reported even if the next is
   // missing. `budget`: limit of work for all assignments of the request.
   static JsonAssignment TakeChecked(Call& call, JsonBudget& budget) {
     const Bytes key = call.args.Next();

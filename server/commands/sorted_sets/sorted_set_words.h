@@ -118,9 +118,9 @@ AddCounts AddPairs(const Call& call, Edit<SortedSet>& set,  // adds `count` memb
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
                     const KeyEvent& event);
 
-// Like StoreSortedSet, replaces or deletes `key` and replies. Instead of the command, propagates the result as DEL, and
-// as ZADD with at most 1000 members each. Used if older replicas do not have an option of the command, or if the result
-// depends on the version.
+// Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
+// members. Propagates the result instead of the command: DEL, and ZADD with at most 1000 members each. Used if older
+// replicas do not have an option of the command, or if the result depends on the version.
 void StoreAndRecordSortedSet(Call& call, Bytes key,  // stores a result, and propagates its members
                              ScoredResult& result, const KeyEvent& event);
 
