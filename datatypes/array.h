@@ -132,7 +132,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     return bits;
   }
   template <class Visit>
-  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // ascending, from `first` to `last`
+  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // visits `first` to `last` ascending
   template <class Visit>
   void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // descending, from `last` to `first`
 

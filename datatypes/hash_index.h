@@ -523,7 +523,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   // Decides at random whether a random slot comes from collisions_, which has c slots, or from the pages. The
   // probability of true is c / (c + `others`). If `others` slots are in the pages, each slot is equally likely.
-  bool DrawsCollision(Random& random, size_t others) const {  // true: take the random slot from collisions_
+  bool DrawsCollision(Random& random, size_t others) const {  // random; true: take a slot of collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 

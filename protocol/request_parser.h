@@ -32,7 +32,7 @@ struct RequestBatch {   // requests of one client or of an AOF that are parsed, 
   struct Request {      // one command with its arguments
     size_t first_word;  // index in RequestBatch::words of the command's name
     size_t words;       // number of words: the command's name and arguments
-    size_t offset;      // where the request begins: in the parser's buffer (for Unread); AofReader: in the file
+    size_t offset;      // where the request begins, in the parser's buffer (of AofReader: in the file)
   };
 
   std::vector<Bytes> words;              // command names and arguments of all requests, one after the other

@@ -109,9 +109,8 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
   if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) CutEscape(token);
-  // If a statement is an expression that is no call, Lua 5.4 reports "syntax error", and 5.1 that '=' is missing.
-  // Before
-  // '=' or ',', "syntax error" stays: there it means that the left side is no variable.
+  // If a statement is an expression that is no call, Lua 5.4 reports "syntax error", and 5.1 that '=' is missing. In
+  // front of '=' or ',', "syntax error" stays, because it then means that the left side is no variable.
   if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
   return Push(lua, text + " near " + token);
 }

@@ -24,7 +24,7 @@ struct DirectiveDefault {  // a directive whose default in one version differs f
 struct FlagChange {          // how a command's flags in one version differ from its CommandSpec
   std::string_view command;  // full name, such as "get" or "client|list"
   uint32_t added = 0;        // CommandFlag bits that the CommandSpec lacks
-  uint32_t removed = 0;      // CommandFlag bits that only the CommandSpec has
+  uint32_t removed = 0;      // CommandFlag bits that the version lacks
 };
 
 // The arguments of HEXPIRE and its variants, HSETEX and HGETEX, and their errors: Redis 7.4 to 8.4 (FIELDS comes last,

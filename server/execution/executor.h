@@ -183,7 +183,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void PauseRequest(Session& session,  // stores the request, to run (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
-  const Command* FindReplicatedCommand(const Session& session,  // for a propagated request; null: none
+  const Command* FindReplicatedCommand(const Session& session,  // a propagated command by its original name; null: none
                                        std::span<const Bytes> arguments) const;
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Chooses the error for a session whose blocked request ends because this server has become a replica. The session

@@ -31,7 +31,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
  private:
   void CloseHangingLinks(Instance& instance);             // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;          // true: no good reply to PING for down-after-milliseconds
-  bool CountsAsDownAnyway(const Primary& primary) const;  // true: role:slave for long, or no PONG since a reboot
+  bool CountsAsDownAnyway(const Primary& primary) const;  // true: sdown although it answers (role:slave, reboot)
   void RequestOpinion(Primary& primary,  // asks if `primary` is down; in a failover, also asks for a vote
                       PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr

@@ -114,7 +114,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   std::string error_;                   // why the backup has failed; empty: it has not
   int64_t started_s_ = 0;               // Unix time of the start; 0: no backup has begun
   int64_t sealed_s_ = 0;                // Unix time when BACKUP SEAL completed the backup; 0: not sealed
-  int64_t sealed_ms_ = 0;               // clock time of the seal
+  int64_t sealed_ms_ = 0;               // when BACKUP SEAL completed the backup (monotonic clock time)
 };
 
 }  // namespace respite

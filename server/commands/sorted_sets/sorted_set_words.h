@@ -29,7 +29,7 @@ double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD o
 // score, so it must not be propagated. Does not check the rest of the word.
 bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
 // Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
-bool IsPlainScoreEnd(Bytes word);  // whether all versions read this end of a range, such as "(1.5", alike
+bool IsPlainScoreEnd(Bytes word);  // true: all versions accept this end of a score range, such as "(1.5"
 // LowerEndText and UpperEndText print an end of a range of scores for a command that is propagated: as a decimal
 // number, which all versions of Redis and Valkey read alike.
 std::string LowerEndText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
