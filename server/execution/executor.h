@@ -100,7 +100,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // `reply_start`. If replies are off, removes this piece. Otherwise marks it as kept, so that a later CLIENT REPLY OFF
   // in the same transaction does not drop it. Must be called after each piece, because CLIENT REPLY takes effect
   // between the commands of a transaction.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
+  void ApplyReplyModeInExec(Session& session, size_t reply_start);  // applies CLIENT REPLY to one reply in EXEC
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
   void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
