@@ -160,8 +160,8 @@ class Array : public Collection {  // gives access to the array of one key
 
   bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
   // Requires: Exists().
-  ArrayTable& Table() { return slot_.As<ArrayTable>(); }              // the value, for changes
-  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }  // the value
+  ArrayTable& Table() { return slot_.As<ArrayTable>(); }              // the elements, for changes
+  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }  // the elements
 };
 
 template <class Visit>

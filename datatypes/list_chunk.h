@@ -125,7 +125,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;  // bytes of these elements in a Redis listpack
   void FreeBlock();                                                // frees the memory block, but changes no count
 
-  ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
+  ChunkBlock* block_ = nullptr;  // the memory of the elements; null: there are no elements
   uint32_t count_ = 0;           // number of elements
   uint32_t packed_bytes_ = 0;    // bytes of the elements in a Redis listpack, without its header and end
 };

@@ -139,7 +139,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   // (* or >) and the length of the channel's name, such as "3\r\n$7\r\nmessage\r\n$".
   size_t PublishToChannel(const PubSubTopic* channel,  // sends to the subscribers (null: none); returns how many
                           Bytes head, Bytes message);
-  size_t PublishToPattern(const PubSubTopic& pattern,  // sends the message to its subscribers; returns their number
+  size_t PublishToPattern(const PubSubTopic& pattern,  // sends to the pattern's subscribers; returns how many
                           Bytes channel, Bytes message);
   size_t Deliver(const PubSubTopic& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);     // appends the message to the session's output
