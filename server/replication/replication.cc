@@ -112,8 +112,8 @@ void Replication::SetRole(const Role& role) {
 // Makes this server a replica of host:port. Requests a partial resynchronisation if the history of its data is known,
 // even if this server was a primary: the new primary may have been its replica.
 //
-// A former primary may have writes that no other server has. So its data is not an earlier state of the new primary's
-// history, and has no known age (see PrimaryLink::Data). A cluster node counts as a primary while it starts.
+// The data of a former primary may have writes that no other server has. So it does not count as an earlier state of
+// the new primary's history (PrimaryLink::Data::kOther). A cluster node counts as a primary while it starts.
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
