@@ -409,7 +409,8 @@ struct JsonGet {
     }
   }
   // Appends an object with a member for each path, in the order of the request. As in Redis, a path that occurs twice
-  // has one member, and a malformed path has none.
+  // has one member, and a malformed path has none. If all paths are legacy paths, throws a Refusal if one of them
+  // selects nothing.
   static void AppendMany(Call& call, ReadBudgets& budgets, std::string& text, const JsonValue& root,
                          const std::vector<Bytes>& paths, const JsonFormat& format) {
     const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacyText);
