@@ -82,7 +82,8 @@ size_t PowerIndexFor(int exponent) {
   return index;
 }
 
-// The interval of numbers that read back as the value, scaled by a power of ten. Its three numbers share one exponent.
+// The interval of numbers that read back as the value, scaled by a power of ten. `low`, `value` and `high` have the
+// same exponent.
 struct Interval {
   Scaled low;
   Scaled value;
@@ -160,7 +161,7 @@ class DigitWriter {
     return decimal_;
   }
 
-  // Distances from the upper end of the interval of numbers that are read back as the value, down to other numbers.
+  // Distances below the upper end of the interval. All numbers of the interval read back as the value.
   struct Distance {
     uint64_t written;  // to the number that the digits so far form
     uint64_t step;     // how much the distance grows when the last digit is decremented

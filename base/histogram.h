@@ -34,7 +34,7 @@ class LatencyHistogram {  // counts how long the calls of one command took
   void Reset();  // forgets all recorded calls
 
  private:
-  static constexpr size_t kGroupSize = 128;  // number of buckets in one group
+  static constexpr size_t kGroupSize = 128;  // number of buckets that are allocated together
   static constexpr size_t kMaxGroups = 24;   // maximum number of groups of buckets
   using Group = std::array<uint64_t, kGroupSize>;
 

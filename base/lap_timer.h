@@ -46,8 +46,8 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
     return last_us_;
   }
 
-  // The result is never less than an earlier result. Begins the next lap if this one has lasted kMaxLapUs, if the
-  // counter went back, or while the tick rate is unknown.
+  // Never returns less than before. Reads the RealClock (BeginLap) instead of the tick counter if the last such reading
+  // was kMaxLapUs (4 ms) ago, if the tick counter went back, or while the tick rate is unknown.
   int64_t NowUs() {  // the real time in µs, computed from the tick counter if its rate is known
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= max_lap_ticks_) return BeginLap();

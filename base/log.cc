@@ -357,7 +357,7 @@ void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
   }
 }
 
-// Logs how many lines were lost, if any were. Returns false if this report cannot be written either.
+// Logs how many lines were lost, if any. Returns false if the line about the lost lines cannot be written either.
 bool Logger::LogDroppedLines() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;

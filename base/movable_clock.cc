@@ -17,8 +17,8 @@ int64_t MovableClock::WallUs() const {
   return wall_us_ + (MonotonicUs() - monotonic_us_);
 }
 
-// The anchor is the moment from which the clock counts elapsed time. A reading of the RealClock from before the anchor
-// counts as a reading at the anchor.
+// The clock counts elapsed time from the anchor, the moment of the latest call of AnchorAtNow. A `real_us` before the
+// anchor counts as the anchor.
 int64_t MovableClock::MonotonicUsAtRealUs(int64_t real_us) const {
   const int64_t elapsed_us = std::max(real_us - real_us_, int64_t{0});
   if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;

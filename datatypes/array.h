@@ -132,7 +132,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     return bits;
   }
   template <class Visit>
-  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // ascending, from `first` to `last`
+  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // visits `first` to `last` ascending
   template <class Visit>
   void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // descending, from `last` to `first`
 
@@ -160,8 +160,8 @@ class Array : public Collection {  // gives access to the array of one key
 
   bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
   // Requires: Exists().
-  ArrayTable& Table() { return slot_.As<ArrayTable>(); }              // the value, for changes
-  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }  // the value
+  ArrayTable& Table() { return slot_.As<ArrayTable>(); }              // the elements, for changes
+  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }  // the elements
 };
 
 template <class Visit>

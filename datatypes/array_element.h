@@ -72,7 +72,7 @@ class ArrayText {  // the text of an element; an integer is printed
   Bytes View() const { return digits_ ? digits_->View() : member_.Text(); }
 
  private:
-  const ArrayElement element_;
+  const ArrayElement element_;                 // the element with this text
   const Member member_ = element_.AsMember();  // the text, unless the element is an integer
   std::optional<IntegerText> digits_;          // the printed integer; nullopt: the element is a text
 };

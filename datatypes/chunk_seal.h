@@ -56,7 +56,7 @@ ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` byt
 // Packs the elements as integers, if all are integers and this form is not larger than the form for texts. Otherwise
 // packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if both
 // forms are ruled out, or if an element is longer than 255 bytes. Requires: at least one element.
-ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elements; null: no gain, or over 255 bytes
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs them; null: no gain, or one has over 255 bytes
                               size_t open_size);
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, and return a view of `scratch`. (A text that

@@ -122,7 +122,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void PrefetchBlock(ListEnd end) const {  // after PrefetchChunk: prefetches the chunk's memory block
     row_[Edge(end)].PrefetchBlock();
   }
-  void PrefetchElement(ListEnd end) const {  // third step: prefetches the first or last element
+  void PrefetchElement(ListEnd end) const {  // after PrefetchBlock: prefetches the first or last element
     const ListChunk& chunk = row_[Edge(end)];
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }

@@ -237,8 +237,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // Allocates `spare` more bytes than needed, for growth.
   static Entry* Allocate(Bytes key, size_t inline_size,  // allocates an entry, whose value is not written yet
                          int64_t deadline_ms, uint32_t access, size_t spare = 0);
-  // Takes over the ValueType, the ValueForm and kFieldDeadlinesBit of `entry`, and has room for a value of equal size.
-  // The value is not written yet.
+  // Gives the new entry the ValueType, the ValueForm and kFieldDeadlinesBit of `entry`, and room for a value of the
+  // same size. The caller must write the value.
   static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`
                              Bytes key, int64_t deadline_ms, uint32_t access);
   static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry

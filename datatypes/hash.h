@@ -80,7 +80,7 @@ class Hash : public Collection {  // gives access to the hash of one key
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   bool Remove(Bytes field);  // removes a field; false: there is no such field
   // Cost: O(n) for a kListpack, otherwise O(1).
-  void PrepareForDeadlines();  // makes a kListpack a kTimedListpack; nothing if there is no hash, or in another form
+  void PrepareForDeadlines();  // turns a kListpack into a kTimedListpack; no effect on other forms
   // Cost: O(log n), O(n) when packed.
   bool SetDeadline(Bytes field, int64_t deadline_ms);  // Unix ms, or kNoDeadline to remove; false: no such field
 

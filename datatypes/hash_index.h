@@ -463,8 +463,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       return directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A page fills Span(page) adjacent entries of the directory, and the index of the first one is divisible by
-      // Span(page). Any other entry is drawn again, so that all pages are equally likely.
+      // A page fills Span(page) adjacent entries of the directory, and the index of the first one is a multiple of
+      // Span(page). Accepts only this first entry, and draws again otherwise, so that all pages are equally likely.
       if ((at & (Span(directory_[at]) - 1)) == 0) return directory_[at];
     }
   }
@@ -524,7 +524,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   // Decides at random whether a random slot comes from collisions_, which has c slots, or from the pages. The
   // probability of true is c / (c + `others`). If `others` slots are in the pages, each slot is equally likely.
-  bool DrawsCollision(Random& random, size_t others) const {  // true: take the random slot from collisions_
+  bool DrawsCollision(Random& random, size_t others) const {  // random; true: take a slot of collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 

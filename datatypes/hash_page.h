@@ -12,13 +12,15 @@
 
 namespace respite {
 
-// A HashTrace consists of a tag of 7 bits, and a hint.
+// A HashTrace consists of a tag of 7 bits and a hint of 19 bits, so that a page can find and move slots without
+// computing their hashes again.
 //
 //   hash    top bits: directory and splits | … | tag (bits 32 to 38) | position (bits 23 to 31) | …
 //   hint    ten of the top bits | position
 //
-// The position determines the home bucket. The ten bits decide about splits of pages of depth 0 to 9, of depth 10 to
-// 19, or of depth 20 and more. A cell without a hint (slot.h) stores the tag only.
+// The position determines the home bucket, where a search begins. The ten bits decide which page gets the slot when a
+// page splits: the top ten bits on pages of depth 0 to 9, the next ten on depth 10 to 19, and the ten after these on
+// depth 20 and more. A cell without a hint (slot.h) stores the tag only.
 struct HashTrace {                                                  // the bits of a slot's hash that its page stores
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits

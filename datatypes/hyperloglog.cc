@@ -232,8 +232,8 @@ class RunText {
     for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbouring VAL runs of equal rank into one run. Takes at most five steps, because the resulting bytes must
-  // equal the bytes that Redis writes.
+  // Joins neighbouring VAL runs of equal rank into one run. Each step joins two runs or passes one. Takes at most five
+  // steps, as Redis does, so that the resulting bytes are those that Redis writes.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;

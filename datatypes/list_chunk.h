@@ -117,7 +117,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   void Open();  // unseals (unpacks) the chunk, before a change; does nothing if it is open
   bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: room at `side` for an element of text_bytes
   void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room at `side` for an element of text_bytes
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // gaps of a new block, for one more element at `side`
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // spare bytes for a new block that gets an element at `side`
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
   void ShrinkIfMostlySpare();  // moves the elements to a smaller block if most bytes are unused
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
@@ -125,7 +125,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;  // bytes of these elements in a Redis listpack
   void FreeBlock();                                                // frees the memory block, but changes no count
 
-  ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
+  ChunkBlock* block_ = nullptr;  // the memory of the elements; null: there are no elements
   uint32_t count_ = 0;           // number of elements
   uint32_t packed_bytes_ = 0;    // bytes of the elements in a Redis listpack, without its header and end
 };

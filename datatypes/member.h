@@ -1,4 +1,4 @@
-// Member: a handle of 8 bytes for a text, which is a slot of a HashIndex.
+// Member: a text in a handle of 8 bytes, for a HashIndex, whose slots are such handles.
 //
 //   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
 //   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |

@@ -130,7 +130,7 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
   };
   struct Inner {                // an inner node of the tree
     uint32_t count;             // number of children
-    Key bounds[kInnerMax];      // bounds[i]: not above any ID in the subtree children[i]; bounds[0] is not used
+    Key bounds[kInnerMax];      // bounds[i]: lower bound of the IDs under children[i]; bounds[0] is not used
     void* children[kInnerMax];  // child nodes, each a Leaf or an Inner
 
     uint32_t ChildIndexFor(const Key& id) const {  // index of the child whose subtree may contain `id`

@@ -4,7 +4,7 @@
 namespace respite {
 
 template <class Key, class Value>
-typename OrderedMap<Key, Value>::Path OrderedMap<Key, Value>::PathTo(const Key& id) const {  // to the leaf of `id`
+typename OrderedMap<Key, Value>::Path OrderedMap<Key, Value>::PathTo(const Key& id) const {  // path to the leaf of `id`
   Path path;
   void* node = root_;
   for (int level = 0; level < height_; ++level) {

@@ -84,7 +84,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   ScoreTree& operator=(ScoreTree&&) = delete;
   ~ScoreTree() { Clear(); }
 
-  // Leaves get a little spare room. Cost: O(n).
+  // Fills each leaf with at most 56 items, which leaves some room for later insertions. Cost: O(n).
   static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from items in the order of the tree
 
   size_t Size() const { return size_; }
@@ -101,7 +101,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf with removed items.
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes items from rank `first` on, and visits each
-  // Frees no records. Cost: O(nodes).
+  // Removes all items, without freeing their ScoredMembers. Cost: O(nodes).
   void Clear();  // removes all items
 
   // Requires: the record is in the tree. Cost: O(log n).

@@ -73,8 +73,8 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // view of this set. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // ZADD, ZINCRBY and GEOADD call PrepareToAdd before they add `members` members, of which the longest has `longest`
-  // bytes (0: does not matter). As in Redis, all of these count as new, even members that the set already has. The size
-  // of the set does not count.
+  // bytes (0: does not matter). As in Redis, members that the set already has count as new members here, and the
+  // present size of the set does not count.
   void PrepareToAdd(size_t members,  // makes a table if the new members alone exceed a limit of listpacks
                     size_t longest = 0);
   bool Remove(Bytes member);  // removes a member; false: there is no such member

@@ -59,7 +59,7 @@ struct StreamTrim {  // which old entries to remove: the options of XTRIM, and M
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
   uint64_t max_length = 0;                  // for kMaxLength: how many of the newest entries stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
-  uint64_t limit = 0;  // maximum number of entries to remove; a block that would exceed this stays; 0: no limit
+  uint64_t limit = 0;  // LIMIT: maximum number of removed entries (0: any); a block that exceeds it stays
   GroupReferences references = GroupReferences::kKeep;  // KEEPREF, DELREF or ACKED; the last two ignore `precision`
 };
 
@@ -226,7 +226,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
   // Frees blocks at the end that have only deleted entries, and do not end before `id`. Such blocks exist after XSETID
   // has lowered the last ID. Returns true if stored entries (live or deleted) are left, and all of them are below `id`.
-  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: blocks below it stay
+  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: the last is below it
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
@@ -244,7 +244,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // unless `counting` is kValkey81.
   bool HasTombstonesFrom(const StreamId& id,  // true: XDEL removed an entry at or after `id`, and not before FirstId()
                          ReadCounting counting) const;
-  // `next` is the ID of the entry that the group reads next.
+  // `next`: ID of the entry that the group reads next; only ReadCounting::kRedis70 uses it.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 

@@ -165,7 +165,7 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
     const char* next;
   };
   static Element ReadElement(const char* at);      // decodes a name or value
-  static Element ReadLongElement(const char* at);  // decodes an element with first byte 80…88: integer or long text
+  static Element ReadLongElement(const char* at);  // decodes an element that begins with 0x80 to 0x88
 
   uint32_t room_ = 0;                           // bytes allocated after the header
   uint32_t size_ = 0;                           // bytes in use after the header

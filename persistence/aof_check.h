@@ -22,7 +22,7 @@ struct AofCheckOptions {  // whether CheckAof only reports damage, or also repai
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes later records of the last file, according to the annotations (#TS:…)
   };
-  Action action = Action::kLook;  // kFix and kTruncateToTimestamp change files
+  Action action = Action::kLook;  // only reports damage, repairs the last file, or truncates it
   int64_t timestamp_s = 0;        // Unix time in s; kTruncateToTimestamp removes later records
   int64_t now_ms = 0;             // Unix time in ms; keys of an RDB with earlier deadlines count as expired
 };

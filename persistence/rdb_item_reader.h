@@ -39,7 +39,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   // Requires: Use was called, and !IsDone().
   bool Next();  // reads one item; false: bad or refused by the sink (HasFailed), or the input lacks bytes
   bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
-  bool HasFailed() const { return failure_.has_value(); }  // true: bad, unreadable, or refused by the sink
+  bool HasFailed() const { return failure_.has_value(); }  // true: a bad or unreadable RDB, or the sink refused it
   RdbFailure TakeFailure();  // moves out why reading failed; without a reason: "Unexpected EOF"
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // offset in the RDB or file of the next unread byte
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress(at) if due; false: the sink refused

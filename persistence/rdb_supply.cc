@@ -31,9 +31,9 @@ RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t capacity) {
 Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   if (!on_progress_(next_ - rest.size())) return {};
   Checksum(rest);
-  // The new piece begins with a copy of `rest`, the unread bytes, and has room for at least half a piece of new bytes.
-  // The reader requests a long value in one step (`wanted`, which includes `rest`), so its bytes are copied at most
-  // once.
+  // The new piece (buffer) begins with a copy of `rest`, the unread bytes, and has room for at least half a piece of
+  // new bytes. A long value is requested in one step: `wanted` is its size, `rest` included. So each byte of the value
+  // is copied at most once.
   const size_t room = std::max<uint64_t>(wanted, std::max(piece_bytes_, rest.size() + piece_bytes_ / 2));
   Piece piece = TakePiece(room);
   if (!rest.empty()) std::memcpy(piece.memory.get(), rest.data(), rest.size());

@@ -96,8 +96,8 @@ void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // Stores a reference instead of a copy if the part is large, or if the open block has no room for the part and there
-  // are few segments. The first message of a SharedLog (offset 0) is referenced even if there are many segments,
+  // Stores a reference instead of a copy if the part is large, or if the part does not fit into the open block and the
+  // buffer has few segments. With many segments, only the first message of a SharedLog (offset 0) is referenced,
   // because later messages of the log will extend this reference.
   const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
                       (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));

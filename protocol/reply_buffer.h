@@ -78,8 +78,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
-  // Stores a reference to the shared Blob if this is cheaper than a copy. A client that waits for only a few such
-  // messages, or for messages that are adjacent in their SharedLog, needs no block of 16 KB.
+  // Stores a reference to the shared Blob if this is cheaper than a copy. So a client needs no block of 16 KB if only a
+  // few shared messages wait for it, or only messages that are adjacent in their SharedLog.
   void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;

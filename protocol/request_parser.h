@@ -32,7 +32,7 @@ struct RequestBatch {   // requests of one client or of an AOF that are parsed, 
   struct Request {      // one command with its arguments
     size_t first_word;  // index in RequestBatch::words of the command's name
     size_t words;       // number of words: the command's name and arguments
-    size_t offset;      // where the request begins: in the parser's buffer (for Unread); AofReader: in the file
+    size_t offset;      // where the request begins, in the parser's buffer (of AofReader: in the file)
   };
 
   std::vector<Bytes> words;              // command names and arguments of all requests, one after the other
@@ -94,8 +94,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
                               size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
-  // Returns the size that Redis' query buffer would have: PendingBytes without the parsed part of an incomplete
-  // request. Until SaveRest, the bytes of the requests of the last read also count.
+  // Returns the size that Redis' query buffer would have: PendingBytes without those arguments of an incomplete request
+  // that were parsed already. Between a read and SaveRest, the bytes of complete requests of this read also count.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
     return size_ - bytes_parsed_earlier_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }

@@ -322,9 +322,9 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function, and writes its reply. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // Prepares a small invocation without lua_pcall if the memory limit has room for it: then memory is missing only if
-  // the system has none, which ends the process. Prepares any other invocation inside lua_pcall, which returns an error
-  // if the limit is exceeded.
+  // Without lua_pcall, an allocation that fails ends the process. So pushes the arguments without lua_pcall only if
+  // they are small, and the memory limit has room for them: then the allocation fails only if the system has no memory.
+  // Pushes other arguments inside lua_pcall, which returns an error if the memory limit is exceeded.
   const size_t room = CapacityFor(invocation);
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.

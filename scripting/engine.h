@@ -82,7 +82,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     load_memory_limit_ = used_bytes_ + bytes;
   }
   void ReserveMemory(size_t bytes) { reserved_bytes_ += bytes; }    // code of this size is kept from now on
-  void UnreserveMemory(size_t bytes) { reserved_bytes_ -= bytes; }  // kept code of this size was released
+  void UnreserveMemory(size_t bytes) { reserved_bytes_ -= bytes; }  // undoes ReserveMemory for freed code
   size_t ReservedBytes() const { return reserved_bytes_; }          // bytes of the code that is kept
   // The code runs within the limits of SetLoadDeadline and SetLoadMemory. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
@@ -157,7 +157,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   bool is_memory_limited_ = false;     // true: memory_limit_ applies now, because Lua's memory error would be caught
   Phase phase_ = Phase::kIdle;         // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
   const char* stop_reason_ = nullptr;  // the error with which the running script was ended; null: it was not ended
-  size_t memory_limit_ = 0;            // maximum of used_bytes_ in this phase
+  size_t memory_limit_ = 0;            // maximum of used_bytes_ in the present phase (kRun or kLoad)
   size_t reserved_bytes_ = 0;          // bytes of kept code (ReserveMemory), added to the limit of scripts
   int64_t load_until_ms_ = 0;          // when loading a library must end (host_.CpuMs())
   size_t load_memory_limit_ = 0;       // maximum of used_bytes_ while a library is loaded

@@ -85,8 +85,8 @@ void ReraiseIfScriptEnded(lua_State* lua);      // raises a caught error again i
 int GetEnvironment(lua_State* lua);  // implements the global function getfenv
 int SetEnvironment(lua_State* lua);  // implements the global function setfenv
 
-// PushEnvironment and ReplaceEnvironment never raise an error. A function that uses no globals has no environment: then
-// PushEnvironment pushes nil, and ReplaceEnvironment only pops the value.
+// PushEnvironment and ReplaceEnvironment never raise an error. If the function uses no globals, it has no environment:
+// PushEnvironment then pushes nil, and ReplaceEnvironment pops the value and does nothing else.
 void PushEnvironment(lua_State* lua, int index);     // pushes the environment of the function at `index`
 void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, and sets it for the function at `index`
 

@@ -107,8 +107,8 @@ bool IsHookCalling(lua_State* lua) {
   return Bytes(self.namewhat) == "hook";
 }
 
-// Calls the script's error handler (upvalue 1), except for an error that ends the script. Hooks are off until such an
-// error is caught, so nothing could stop a long-running handler.
+// Calls the script's error handler (upvalue 1). Does not call it for an error that ends the script: hooks are off until
+// such an error is caught, so nothing could stop a handler that runs long.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
   CoroutineObserver* const observer = ObserverOf(lua);

@@ -142,8 +142,8 @@ struct NewSizes {
   int nodes_log2 = 0;
 };
 
-// Counts the integer keys of a table by the size of array that each needs. So Sizes can compute how large Lua will make
-// the array and the nodes of the table.
+// Counts the integer keys of a Lua table, grouped by the size that the array part needs to hold them. From these
+// counts, Sizes computes how large Lua will make the array part and the hash part (nodes) of the table.
 class KeyCounter {
  public:
   void Count(const Value& key) {

@@ -61,7 +61,8 @@ void NewClosingValue(lua_State* lua, const Value* value) {
   if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
 }
 
-// Prevents finalizers of tables. Userdata keeps its finalizer, because Lua's own buffers rely on it.
+// Replaces Lua's function that registers an object with __gc for finalization. Does nothing for a table, which has no
+// finalizer in 5.1. Userdata keeps its finalizer, because Lua's own buffers rely on it.
 void CheckFinalizer(lua_State* lua, const ObjectHeader* object, void* metatable) {
   if (object->tag != kTableTag) RealCheckFinalizer(lua, object, metatable);
 }

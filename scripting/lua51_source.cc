@@ -64,8 +64,8 @@ class Adapter {
 
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
-  // Adapting stops at this many nested blocks. The text after that needs no change, because the compiler refuses the
-  // source at 200 nested levels, and never reads further.
+  // Inside this many nested blocks, the source is no longer adapted. The text after that needs no change, because the
+  // compiler refuses the source at 200 nested levels, and never reads further.
   static constexpr size_t kMaxBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 

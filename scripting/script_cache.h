@@ -74,7 +74,7 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   }
   // The limits are `max_scripts` (0: any number) and kMaxEvictableBytes of evictable scripts. Never evicts the script
   // that was used or added last. Requires: no script runs.
-  size_t EvictDownTo(size_t max_scripts);  // evicts the least recently used until these limits hold; returns how many
+  size_t EvictDownTo(size_t max_scripts);  // evicts the least recently used scripts above the limits; returns how many
   // Requires: no script runs. Cost: O(scripts).
   void KeepOnly(std::span<const std::string> texts);  // removes scripts with other source texts; `texts` is sorted
   // The caller may pass the result to another thread, which frees the scripts and their Lua state.

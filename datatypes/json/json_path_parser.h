@@ -72,7 +72,7 @@ class JsonPathParser {  // reads one path
   size_t nesting_ = 0;             // parentheses, filters and functions that are open
   size_t operators_ = 0;           // number of operators so far
   JsonSteps steps_;                // the result of ParsePath, or of ParseExpression for a plain path
-  Node computed_;                  // the result of ParseExpression, unless it is a plain path
+  Node computed_;                  // the parsed computation; null: the text is a plain path
 };
 
 }  // namespace respite

@@ -36,6 +36,6 @@ size_t ValidUtf8Bytes(Bytes text);  // bytes at the beginning that are valid UTF
 // Returns the number that a JSON text stands for: an integer if the text has no fraction and no exponent and 64 bits
 // suffice, otherwise a double. Returns null if the number is too large for a double. Requires: `text` has the
 // form of a number in JSON.
-JsonValue ParseJsonNumber(Bytes text);  // the number of a text; kNull: too large
+JsonValue ParseJsonNumber(Bytes text);  // the number that this JSON number means; kNull: too large
 
 }  // namespace respite

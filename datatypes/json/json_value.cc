@@ -369,7 +369,8 @@ void JsonValue::AppendMembers(std::span<JsonMember> members) {
   Block* block = GetBlock();
   for (JsonMember& member : members) new (block->Members() + block->size++) JsonMember(std::move(member));
   if (!block->IsSorted()) return;
-  // Order() has the old members, sorted by name. Appends the new members to it; MergeNames then sorts them in.
+  // Order() lists the old members, sorted by name. Appends the numbers of the new members; MergeNames then merges them
+  // into the sorted order.
   std::iota(block->Order() + old_size, block->Order() + block->size, static_cast<uint32_t>(old_size));
   MergeNames(old_size);
 }

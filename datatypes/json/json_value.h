@@ -98,9 +98,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // Removes a member. As in Redis, the last member takes its place. Cost: O(log n), and 4*n bytes are moved in a sorted
   // index.
   void EraseMember(size_t place);  // removes one member, whose place the last one takes
-  // Keeps only the members with the numbers in `order`, in this order. A number from Size() on means a new member:
-  // added[number - Size()]. Requires: the numbers and the names are distinct. Moves the members in `added` if their
-  // numbers are in `order`. Cost: O(n + k*log k), k being the number of new members.
+  // Makes the object consist of the members that `order` lists, in this order. A number i < Size() means the old member
+  // i; a number Size() + k means added[k], which is moved into the object. Other old members are removed. Requires: the
+  // numbers in `order` and the names are distinct. Cost: O(n + k*log k), k being the number of new members.
   void Arrange(std::span<const uint32_t> order, std::span<JsonMember> added);  // keeps and adds members, in this order
   std::vector<uint32_t> MembersByName() const;  // the numbers of all members, sorted by name; requires: kObject; O(n)
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.

@@ -296,7 +296,8 @@ void HnswGraph::Erase(uint32_t slot) {
   if (entry_ == slot) ChooseEntry();
 }
 
-// Links pairs of the nodes, the nearest pair first. Skips a pair if both nodes have already got a new link here.
+// Links pairs of these nodes with each other on this layer, the nearest pair first. Skips a pair if this call has
+// already given both nodes a new link, or if one of them has no room for a link.
 void HnswGraph::Reconnect(std::span<const uint32_t> nodes, uint32_t layer) {
   struct Pair {
     float distance;

@@ -109,7 +109,8 @@ class HnswGraph {  // vectors and the links between them
   // distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
-  // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
+  // Removes the node and its links. Then links former neighbours of the node with each other, the nearest pairs first.
+  // Cost: O(m * m) distances, m being the number of links of a node.
   void Erase(uint32_t slot);  // removes a node and its links
 
   // An interrupted search compares this number, to notice that the graph has changed since its last step.
@@ -209,12 +210,12 @@ class HnswGraph {  // vectors and the links between them
   uint32_t m_;                // maximum number of links per node and layer above 0
   uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
-  size_t extra_offset_;       // where the memory of the owner begins in a record
+  size_t extra_offset_;       // where the extra_bytes_ begin in a record
   size_t record_bytes_;       // size of the record of one node, in bytes
   size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
-  std::vector<char*> pages_;  // all are full pages, except the first one of a small graph
+  std::vector<char*> pages_;  // pages of records, all full-sized except the first one of a small graph
   uint32_t capacity_ = 0;     // number of records in all pages
   uint32_t slot_limit_ = 0;   // all records from this slot on were never used
   uint32_t free_ = kNone;     // the first free record; others follow by Node::place
@@ -296,7 +297,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     return true;
   }
 
-  void ReplaceFarthest(const VectorHit& hit) {  // puts a hit in the place of the first one of the heap `found_`
+  void ReplaceFarthest(const VectorHit& hit) {  // replaces the farthest of found_, if `hit` is nearer
     if (!(hit < found_.front())) return;
     size_t at = 0;
     for (size_t child = 1; child < found_.size(); child = 2 * at + 1) {

@@ -251,7 +251,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   CommandGroup group = CommandGroup::kGeneric;   // the group that COMMAND DOCS reports
   uint32_t flags = 0;                            // CommandFlag bits
   KeySpecs keys = {};                            // which arguments are keys
-  uint32_t categories = 0;                       // AclCategory bits, if they differ from the group's; flags add more
+  uint32_t categories = 0;                       // AclCategory bits; 0: those of the group. The flags add more
   std::string_view tips = {};                    // command tips of COMMAND INFO, separated by one space
   VersionMark deprecated_since = {};             // version that deprecated the command; empty: not deprecated
   std::string_view replaced_by = {};             // what to use instead of this deprecated command, for COMMAND DOCS

@@ -167,8 +167,8 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
 class CommandTable {  // the commands of one server, with statistics
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // Makes a CommandSet of `families` for this table alone. With the constructor above, the tables of several servers
-  // can share a set.
+  // Makes a CommandSet of `families` for this table alone. The other constructor takes a CommandSet that the tables of
+  // several servers can share.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;

@@ -24,7 +24,7 @@ struct DirectiveDefault {  // a directive whose default in one version differs f
 struct FlagChange {          // how a command's flags in one version differ from its CommandSpec
   std::string_view command;  // full name, such as "get" or "client|list"
   uint32_t added = 0;        // CommandFlag bits that the CommandSpec lacks
-  uint32_t removed = 0;      // CommandFlag bits that only the CommandSpec has
+  uint32_t removed = 0;      // CommandFlag bits that the version lacks
 };
 
 // The arguments of HEXPIRE and its variants, HSETEX and HGETEX, and their errors: Redis 7.4 to 8.4 (FIELDS comes last,
@@ -62,7 +62,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2: one parameter
   bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
-  bool unbalanced_names_xread = false;            // XREADGROUP also gets the error "Unbalanced XREAD list of streams"
+  bool unbalanced_names_xread = false;            // the error of XREADGROUP also begins "Unbalanced XREAD list of …"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // of EVALSHA and SCRIPT SHOW

@@ -66,7 +66,7 @@ class VersionMark {  // the versions that introduced (or deprecated) a feature: 
 
   constexpr bool IsEmpty() const { return text_.empty(); }  // true: no version given (`since`: all have the feature)
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
-  constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
+  constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // version in COMMAND DOCS
   constexpr std::string_view ShownBy(ServerFamily family) const {  // the family's number; if none, the other family's
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }

@@ -124,9 +124,9 @@ void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   if (line == nullptr) return;
   line->is_ready = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
-  // A request that runs again may close any session, also the next one in this queue, so an iterator could become
-  // invalid. Instead, a member with a null session (the walker) marks the place. It moves along the queue, and no
-  // request removes it.
+  // Marks the position in the queue by a member with a null session (the walker), which moves along the queue and which
+  // no request removes. An iterator could become invalid, because a request that runs again may close any session, also
+  // the next one in this queue.
   const auto walker = queues_.Add(name.db, name.key, nullptr);
   queues_.MoveToFront(walker);
   for (BlockedClient** next = queues_.StepOverNext(walker); next != nullptr && left > 0;

@@ -112,7 +112,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
 size_t ClientLimits::MaxHeldOutputBytes(const Session& session) const {
   if (session.kind == SessionKind::kPrimary || session.kind == SessionKind::kReplica) return ReplyBuffer::kNoLimit;
   const uint64_t hard_bytes = LimitOf(parts_.env.settings, session).hard_bytes;
-  // One byte less than the hard limit may be held, because the client is closed when OutputBytes reaches the limit.
+  // Allows one byte less than the hard limit, because the client is closed when OutputBytes reaches the limit.
   return hard_bytes == 0 ? ReplyBuffer::kNoLimit : Session::kUncountedOutputBytes + hard_bytes - 1;
 }
 

@@ -122,8 +122,8 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
 };
 
 struct ClientClusterState {  // a client's settings for cluster commands: ASKING, READONLY, slot imports
-  // Whether the client has sent ASKING. If so, its next request may use a slot that is being imported to this node. If
-  // that request is MULTI, the whole transaction may.
+  // Which requests may use slots that are being imported to this node, because the client has sent ASKING. kNext: the
+  // client's next request. kTransaction: the request after ASKING was MULTI, so all requests of this transaction.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };  // which requests ASKING applies to
   Asking asking = Asking::kNo;       // for which requests ASKING allows slots that are being imported
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve the client's reads

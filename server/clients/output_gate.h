@@ -75,8 +75,9 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   };
 
   void Add(Barrier barrier, int64_t now_ms);  // appends the barrier; opens it if its time has come
-  // Returns whether the barrier is open at `now_ms`. A trickle is open when all its bytes may pass. Until then, Pass
-  // stores in the barrier how many bytes may pass by now (`passed_bytes`) and when more may pass (`due_ms`).
+  // Returns whether the barrier is open at `now_ms`. A barrier of slow output (a trickle) is open when all its bytes
+  // may be sent. Until then, Pass stores in the barrier how many of its bytes may be sent by now (`passed_bytes`), and
+  // when more may be sent (`due_ms`).
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);  // true: the barrier is open now
   template <class IsMeant>
   void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // removes each barrier with is_meant(barrier)

@@ -137,9 +137,9 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   void RemoveSubscriber(PubSubTopic& topic, uint32_t place);  // removes the subscriber with the index `place`
   // Sends a message to the subscribers of a channel or shard channel. `head` is the RESP text between the first byte
   // (* or >) and the length of the channel's name, such as "3\r\n$7\r\nmessage\r\n$".
-  size_t PublishToChannel(const PubSubTopic* channel,  // null: no subscribers; returns the number of receivers
+  size_t PublishToChannel(const PubSubTopic* channel,  // sends to the subscribers (null: none); returns how many
                           Bytes head, Bytes message);
-  size_t PublishToPattern(const PubSubTopic& pattern,  // sends the message to its subscribers; returns their number
+  size_t PublishToPattern(const PubSubTopic& pattern,  // sends to the pattern's subscribers; returns how many
                           Bytes channel, Bytes message);
   size_t Deliver(const PubSubTopic& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);     // appends the message to the session's output

@@ -94,8 +94,8 @@ void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // A key that had expired at WATCH counts as absent before the swap, as in Redis. A key that has expired now
-      // counts as absent after the swap.
+      // As in Redis, a key that had already expired at WATCH counts as absent before SWAPDB. A key that has expired by
+      // now counts as absent after SWAPDB.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

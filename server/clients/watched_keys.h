@@ -32,8 +32,8 @@ class WatchedKeys {  // the keys that sessions WATCH; after a change, their EXEC
   // Makes stale each transaction that watches a key of `db`, if the key existed at WATCH. Cost: O(sessions that watch
   // keys of `db`), regardless of the number of keys.
   void OnFlush(int db);  // called before `db` loses all keys: EXEC of clients that watch one will run nothing
-  // Makes stale each transaction that watches a key of one of the databases, if the key exists in at least one of them.
-  // If the key was absent or expired both before and after the swap, the transaction stays valid.
+  // Makes stale each transaction that watches a key of one of these databases. But a transaction stays valid if its key
+  // was absent or expired before the swap and also after it.
   void OnSwap(int db, int other_db, int64_t now_ms);  // called after SWAPDB: EXEC runs nothing if watched keys changed
 
  private:

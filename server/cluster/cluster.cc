@@ -349,7 +349,7 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // Forgets the address of `node`, because another node answers there: the sender has another id.
+  // Forgets the address of `node`: the node that answers at this address has another id.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};

@@ -105,7 +105,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void NotePrimaryAlive(const BusLink& link,  // for a packet of the primary while the replication link is down
+  void NotePrimaryAlive(const BusLink& link,  // tells the host: the primary lives, though replication is down
                         const ClusterNode& sender);
   void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);

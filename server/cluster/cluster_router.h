@@ -49,7 +49,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool crosses_slots = false;        // the keys are in several slots
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
     const SlotSet* imports = nullptr;  // slots of the import whose source is this client; null: an ordinary client
-    bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
+    bool has_keys_outside_imports = false;  // some keys are in slots outside `imports`
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
   };

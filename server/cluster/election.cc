@@ -13,9 +13,9 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-// Limits for WinIfStillNeeded. A tick is late if it comes more than kMaxTickGapMs after the tick before, and then the
-// votes may be out of date. If all ticks are late, because the process is slow, the tick number kTicksOfSlowProcess
-// wins in any case.
+// Limits for WinIfStillNeeded. The votes of a majority may be out of date at a late tick, which comes more than
+// kMaxTickGapMs after the tick before. In a slow process all ticks are late, so the node wins at the tick with number
+// kTicksOfSlowProcess in any case.
 constexpr int64_t kMaxTickGapMs = 500;
 constexpr int kTicksOfSlowProcess = 4;
 
@@ -83,9 +83,10 @@ void Election::DropRequestOfPrimaryIfUnfit() {
   parts_.manual_failover.Reset();
 }
 
-// Wins at a tick with enough votes if it is not the first one and not late. A late tick shows that the process stood
-// still: the votes may be old, the primary may be back, and the packets that say so may not be read yet. In a slow
-// process every tick is late, so the tick number kTicksOfSlowProcess wins in any case.
+// Called at each tick at which this node has the votes of a majority. Wins at the second such tick, or a later one, if
+// it comes at most kMaxTickGapMs after the tick before. A later tick shows that the process stood still: the votes may
+// be old, and unread packets may say that the primary is back. In a slow process every tick is late, so the node wins
+// at tick number kTicksOfSlowProcess in any case.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
   const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;

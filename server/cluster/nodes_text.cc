@@ -86,8 +86,8 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A parsed line of nodes.conf. It still names its primary and the other nodes of slot moves by id, because their lines
-// may come later.
+// A parsed line of nodes.conf, which describes one node. Its primary and the other nodes of slot moves are still ids,
+// because their lines may come later.
 struct Line {
   NodeId id;
   Bytes address;

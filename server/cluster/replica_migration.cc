@@ -36,7 +36,9 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   return candidate == &view.me();
 }
 
-// Returns false if this replica has no link to its primary: then its data may be newer than that of all others.
+// Returns whether at least cluster-migration-barrier other replicas of the same primary have this replica's data.
+// Returns false if this replica has no link to its primary: then its data may be newer than the data of all other
+// replicas.
 bool ReplicaMigration::CheckSiblingsHaveMyData() {
   if (!parts_.core.host.IsLinked()) return false;
   const ClusterNode& me = parts_.core.view.me();

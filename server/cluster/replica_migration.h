@@ -36,7 +36,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   bool CheckSiblingsHaveMyData();  // true: this replica may leave; false: call again (the first call notes own_offset_)
 
   const Parts parts_;              // the arguments of the constructor
-  int64_t compared_since_ms_ = 0;  // since when siblings are compared with own_offset_ (Unix time); 0: they are not
+  int64_t compared_since_ms_ = 0;  // when own_offset_ was stored, for comparison with siblings (Unix time); 0: not yet
   int64_t own_offset_ = 0;         // the offset of this replica at compared_since_ms_
 };
 

@@ -50,7 +50,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   }
 
  private:
-  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless this node owns or imports it
+  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // deletes its keys, unless this node owns or imports it
   void DeleteKeysInSlotNow(int db, int slot);                   // deletes the keys of a slot in one database
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);  // makes `text` the content of nodes.conf

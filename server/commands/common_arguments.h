@@ -93,7 +93,7 @@ inline void RequireDb(const Call& call, int number) {  // throws a Refusal if da
 
 // Returns true for a node of a cluster with only one database (the default of the directive cluster-databases). As in
 // Redis, such a node refuses SELECT, MOVE and COPY … DB.
-inline bool IsConfinedToOneDb(const Call& call) {  // true: a cluster node with one database, which refuses SELECT
+inline bool IsConfinedToOneDb(const Call& call) {  // true: a cluster node with only one database: SELECT is refused
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 

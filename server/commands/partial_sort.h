@@ -65,7 +65,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     for (size_t i = begin + 1; i < begin + size; ++i)
       for (size_t j = i; j > begin && Compared(j - 1, j) > 0; --j) Swap(j - 1, j);
   }
-  bool IsWanted(size_t begin, size_t size) const {  // whether the part contains a wanted place
+  bool IsWanted(size_t begin, size_t size) const {  // true: the part has a place from first_ to last_
     return size > 0 && begin <= last_ && begin + size - 1 >= first_;
   }
 

@@ -154,7 +154,7 @@ class Config {  // the values of all directives of a running server, and their c
   ConfigLines lines_;                          // lines that are no directives: `user`, `rename-command` …
   std::vector<ConfigNote> notes_;              // messages that wait for TakeNotes, until the log is open
   std::set<std::string_view> was_set_;         // primary names of the directives that were set
-  std::vector<std::unique_ptr<const Registration>> hooks_;  // all hooks, in the order in which AddHook added them
+  std::vector<std::unique_ptr<const Registration>> hooks_;  // the hooks of CONFIG SET, in the order of AddHook
 };
 
 // Returns the words of a CONFIG SET value. If the directive takes several words, splits the value at each blank. Then

@@ -21,7 +21,7 @@ namespace respite {
 
 // Why the server cannot start. With kStderr, `text` ends with a newline and is written to stderr unchanged. With kLog,
 // `text` is logged as one line.
-struct StartupError {  // why the server cannot start, and how it ends
+struct StartupError {  // why the server cannot start: a message, and the exit code
   enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // where the text is written
   std::string text;                                                           // the message for the administrator
   int exit_code = 1;                                                          // exit code of the process

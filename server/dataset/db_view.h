@@ -158,7 +158,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // The functions from Put to Add do the work of the functions of KeyEdit with these names. `entry` is the entry that
   // FindMutable returned for `key`, or null.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets the string and deadline
-  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets the string only
+  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets the string alone
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Add(EntryPtr entry) {
     Entry* added = MutableData().Add(std::move(entry));

@@ -115,9 +115,9 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     check_.NoteChanged();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Stores an entry that was created elsewhere, and whose key is this edit's key. Returns the old entry, which the
-  // caller frees, or null. If the key exists, listeners are not told of a new key (Take followed by Add would tell
-  // them).
+  // Stores `entry`, whose key must be the key of this edit. Returns the old entry, which the caller frees, or null if
+  // the key was absent. If the key existed, listeners are not told of a new key. (Take followed by Add would tell
+  // them.)
   EntryPtr Replace(EntryPtr entry);  // stores this entry; returns the old one, or null
   // SetDeadline, SetInteger, Grow and TryGrow require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)

@@ -72,8 +72,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void VisitEntriesWithDeadlines(int db,  // visits each entry that has a deadline, or fields with one
                                  Visit&& visit) const;
   void CollectDeadlines(int db);  // adds the database's deadlines up to until_wall_ms_ to planned_deadlines_
-  // Removes the key of this deadline, or its expired fields. If the hash has a further deadline up to until_wall_ms_,
-  // adds it to hashes_due_again_.
+  // Removes the key that has this deadline, or the expired fields if the key is a hash. If the hash has another field
+  // deadline up to until_wall_ms_, adds that deadline to hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes the key of a deadline, or its expired fields
 
   Dataset& data_;

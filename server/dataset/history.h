@@ -52,7 +52,7 @@ struct History {                           // replication history of the data: i
   // Called on a replica without a link whose primary is alive, but has another history or has probably restarted. Other
   // replicas may then have newer data at smaller offsets. So the offset can only be compared with those of replicas in
   // the same position. Changes nothing if shared_until tells what is shared.
-  void NotePrimaryMovedOn() {  // elections now prefer replicas that are linked to the primary
+  void NotePrimaryMovedOn() {  // replicas with a link to the primary now win elections against this one
     if (IsConfirmed()) shared_until = 0;
   }
   // Called on a replica when its primary is heard, `down_ms` after the link to it was lost. A replica whose link stays
@@ -74,7 +74,7 @@ struct History {                           // replication history of the data: i
   bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
 
-  bool IsWhole() const { return data == Data::kWhole; }  // needed for every failover to this server, except TAKEOVER
+  bool IsWhole() const { return data == Data::kWhole; }  // true: complete data, which every failover but TAKEOVER needs
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }

@@ -173,7 +173,8 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   size_t alone_index_ = SIZE_MAX;     // index of the command that AddAlone has added; SIZE_MAX: none
 };
 
-// Passes one command to `take`, after a SELECT if its database is not the selected one.
+// Passes one propagated command to take.Piece. If the command's database is not `selected_db`, first passes a SELECT to
+// take.Select, and updates `selected_db`.
 template <class Take>
 void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  // SELECT if needed, then the command
   if (entry.db != selected_db) {

@@ -40,7 +40,7 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
 
   void FreeExpired(EntryPtr entry) override;     // frees a key now, or later if lazyfree-lazy-expire says so
   void FreeEvicted(EntryPtr entry) override;     // frees an evicted key (or one of a foreign slot) now or later
-  void FreeOverwritten(BlobRef value) override;  // now or later, as lazyfree-lazy-server-del says
+  void FreeOverwritten(BlobRef value) override;  // frees it now, or later if lazyfree-lazy-server-del says so
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now, or later if lazyfree-lazy-server-del says so
 
   uint64_t EvictedBytes() const { return evicted_bytes_; }  // bytes that FreeEvicted has freed so far

@@ -17,7 +17,7 @@ class Durability {  // interface: tells whether writes can be persisted
     // file cannot be turned on again after a synchronisation.
     enum class Place : uint8_t { kSnapshot, kJournal, kJournalOff };
     Place place;    // what fails
-    IoError error;  // the error of the append-only file, for kJournal
+    IoError error;  // for kJournal: the error of the append-only file; otherwise kNoError
   };
   // Returns why changes cannot be persisted at present, so that writes must be refused. Returns nullopt if changes can
   // be persisted. Cost: two comparisons.

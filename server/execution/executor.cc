@@ -197,8 +197,8 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 }
 
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
-  // Requests that import slots into this node run even while it has paused writes to export other slots
-  // (kSlotMigration).
+  // A session that imports slots into this node ignores kSlotMigration, the pause of writes while this node hands other
+  // slots over.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
   // Pauses no request while a slow script runs: the pause could not end before the script, and the request may be the
   // SCRIPT KILL.

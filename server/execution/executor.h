@@ -100,7 +100,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // of its commands. If replies are off, removes this output. Otherwise marks it as kept, so that a later CLIENT REPLY
   // OFF in the same transaction does not drop it. Must be called after the header and after each command, because
   // CLIENT REPLY takes effect between the commands of a transaction.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
+  void ApplyReplyModeInExec(Session& session, size_t reply_start);  // applies CLIENT REPLY to one reply in EXEC
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
   void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
@@ -184,7 +184,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void PauseRequest(Session& session,  // stores the request, to run (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
-  const Command* FindReplicatedCommand(const Session& session,  // for a propagated request; null: none
+  const Command* FindReplicatedCommand(const Session& session,  // a propagated command by its original name; null: none
                                        std::span<const Bytes> arguments) const;
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Chooses the error for a session whose blocked request ends because this server has become a replica. The session

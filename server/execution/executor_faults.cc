@@ -110,7 +110,7 @@ bool Executor::ApplyFaultInTransaction(Session& session, const Command& command,
   } else {
     session.out.Append(fault->text);
   }
-  KeepOutputSoFar(session, reply_start);
+  ApplyReplyModeInExec(session, reply_start);
   return true;
 }
 

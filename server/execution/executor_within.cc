@@ -22,7 +22,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   ++current_execution_.nesting;
   if (!parts_.migrating_keys.IsEmpty()) parts_.migrating_keys.NoteWrittenKeys(session.db, command, arguments);
   RunHandlerIn(unit, request);
-  if (!session.IsScript()) KeepOutputSoFar(session, request.reply_start);
+  if (!session.IsScript()) ApplyReplyModeInExec(session, request.reply_start);
   current_execution_.command = outer_command;
   current_execution_.words = outer_words;
   ReadTime();
@@ -33,7 +33,7 @@ void Executor::ExecuteNested(Unit& unit, Session& session, const Command& comman
   --current_execution_.nesting;
 }
 
-void Executor::KeepOutputSoFar(Session& session, size_t reply_start) {
+void Executor::ApplyReplyModeInExec(Session& session, size_t reply_start) {
   if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, kept_output_end_));
   kept_output_end_ = session.out.Size();
 }

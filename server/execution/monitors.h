@@ -41,7 +41,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
     if (!IsEmpty()) Show(session, arguments);
   }
 
-  void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless it has waited before
+  void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless OnWait has done so
   void OnRefusal(const RefusedCall& call) override;  // shows a refused EXEC, but no other refused command
   void OnWait(const WaitingCall& call) override;     // shows a command that blocks its client
 

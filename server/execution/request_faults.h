@@ -66,7 +66,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   }
 
  private:
-  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // inserts, unless attached
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // adds a source, unless attached
     if (std::ranges::find(sources_, &faults) == sources_.end()) sources_.insert(before, &faults);
   }
 

@@ -82,7 +82,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL: asks the script to end
 
   Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;  // does redis.call; returns the reply
-  void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // does redis.setresp
+  void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // implements redis.setresp
   RespVersion Resp() const noexcept override { return session_->resp; }              // RESP version of redis.call
   void SetReplication(uint8_t targets) noexcept override;                            // does redis.set_repl
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown

@@ -41,7 +41,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
  private:
   void Note(const Session& client, const Command* command);
 
-  CallObservers& observers_;  // calls one of the four functions above for each request
+  CallObservers& observers_;  // calls OnCall, OnRefusal, OnWait or OnQueued for each request
   uint64_t count_ = 0;        // number of requests so far
 };
 

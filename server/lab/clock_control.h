@@ -78,7 +78,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
   bool is_auto_jump() const { return is_auto_jump_; }          // the setting of TEST CLOCK AUTO
 
-  void Freeze();  // stops the clock, at the next whole millisecond
+  void Freeze();  // stops the clock, and rounds it to whole milliseconds
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
   void RunAt(double rate);                // lets the clock run `rate` times as fast as real time
   void FollowMachine();                   // makes the clock show the machine's time again, and turns AUTO off

@@ -51,7 +51,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   };
   // Returns the reason why the task cannot start, or nullopt. TakeOutcome later tells how the task has ended.
   virtual std::optional<std::string> BeginTask(const TaskClient& asker, const Task& task) = 0;  // starts a task
-  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: none yet
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: not ended
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A
   // node that is in no side reaches all others. Replaces the previous partition. If `sides` is empty, only ends the

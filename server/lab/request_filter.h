@@ -23,7 +23,7 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
 
  private:
   // Requires: `text` starts with beginning_.
-  bool EqualsBeginning(Bytes text) const { return text.size() == beginning_.size(); }
+  bool EqualsBeginning(Bytes text) const { return text.size() == beginning_.size(); }  // true: `text` is beginning_
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // the pattern up to its first special character; empty if case is ignored

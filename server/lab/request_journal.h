@@ -117,7 +117,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void OnCall(const FinishedCall& call) override;    // called when a command has run: adds or completes its entry
   void OnRefusal(const RefusedCall& call) override;  // called when a request was refused: adds its entry
   void OnWait(const WaitingCall& call) override;     // called when a request begins to wait: adds its entry
-  void OnQueued(const WaitingCall& call) override;   // called when MULTI has queued a request: counts its round trip
+  void OnQueued(const WaitingCall& call) override;   // counts a request that MULTI has queued, as a round trip
 
  private:
   struct Sender {                                // a client that has sent requests

@@ -62,7 +62,7 @@ class Network {  // an interface: makes and accepts links (connections) to other
     virtual void SetReading(Link::Reading reading) = 0;  // kOff: stops calling the handler; kOn: resumes
   };
 
-  // Gets the connections that other servers make to a listening port. May destroy the Listening inside OnAccepted.
+  // Gets the connections that other servers make to a listening port. OnAccepted may destroy the Listening of the port.
   class Acceptor {  // an interface: gets each link that another server opens to a listening port
    public:
     virtual ~Acceptor() = default;

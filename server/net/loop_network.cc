@@ -81,7 +81,7 @@ class LoopListening final : public Network::Listening {
     const Descriptor socket_;
   };
 
-  // An accepted connection whose TLS handshake, if any, has not ended. Its bytes are not passed on yet.
+  // An accepted connection that the Acceptor does not have yet, because its TLS handshake, if any, has not ended.
   class PendingConnection final : public Link::User {
    public:
     explicit PendingConnection(LoopListening& owner) : owner_(owner) {}

@@ -27,8 +27,8 @@ constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// Owned by a shared_ptr, so that a handler can detect that the timers were destroyed: an expired timer calls its
-// handler even if the timer was destroyed in the same turn.
+// The timers of a NodeHost, in a shared_ptr. So a handler can detect that they were destroyed: an expired timer calls
+// its handler even if the timer was destroyed in the same turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context), turn(context) {}
   asio::steady_timer tick;

@@ -32,7 +32,8 @@ class OomScore {  // sets the kernel's oom_score_adj of this process
   enum class Outcome : uint8_t { kDone, kFailed };
   // The numbers are indices of oom-score-adj-values.
   enum class Process : uint8_t { kPrimary = 0, kReplica = 1, kChild = 2 };  // an index of oom-score-adj-values
-  // Sets the score that `oom-score-adj` asks for. If the directive is off, restores the original score. Logs failures.
+  // Sets the score that `oom-score-adj` and `oom-score-adj-values` demand for this kind of process. If `oom-score-adj`
+  // is off, restores the original score. Logs failures.
   Outcome Apply(const Settings& settings, Process process);  // writes the configured score, or restores the original
 
  private:

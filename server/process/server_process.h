@@ -104,8 +104,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // were data servers and there are Sentinels, connects the Sentinels. Otherwise the start is complete: writes the port
   // file and reports readiness. If the port file cannot be written, ends the process.
   void ContinueAfterConnecting(ServerMode mode);  // connects the Sentinels next, or reports readiness
-  // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
-  // After the last server, calls ContinueAfterConnecting.
+  // Checks every millisecond, without blocking, until `node` is connected or `deadline_ms` (real time) has passed. When
+  // this holds for all servers that are being connected, ContinueAfterConnecting runs.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe

@@ -304,9 +304,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // Posts an empty task if the output of a replica is full, but its socket has room. The output is sent at the end of
-  // this turn, and the task starts another turn, in which ContinueReading checks the output again. A full socket needs
-  // no task, because it starts a turn when it has room again.
+  // Posts an empty task if a replica's output is full, although the socket of the replica has room. The server sends
+  // this output at the end of the turn; the task makes another turn begin, in which ContinueReading checks the output
+  // again. If the socket has no room, no task is needed, because the socket starts a turn when it has room again.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };

@@ -72,7 +72,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
-  void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
+  void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and passes on what it writes
   struct Contents {                   // what the snapshot for the waiting replicas contains
     bool has_functions_only = false;  // true: only the functions of the server, no keys
     bool is_for_redis_70 = false;     // true: RDB format of Redis 7.0, because a replica may be older than 7.2

@@ -157,7 +157,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::optional<Handshake> handshake_;        // set from OnConnected until the link is up or lost
   std::optional<Resync> resync_;              // set only while a snapshot is received and loaded
   std::string line_;                          // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;                    // when the primary last sent something (real time)
+  int64_t last_io_ms_ = 0;                    // when the primary last sent bytes, or was connected (real time)
   int64_t began_ms_ = 0;                      // when the connection attempt began (real time)
   int64_t last_keep_alive_ms_ = 0;            // when SendKeepAliveWhileLoading last wrote (real time)
   int64_t down_since_ms_ = 0;                 // when the link went down, or was first wanted (real time)

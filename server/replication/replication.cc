@@ -51,10 +51,11 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// SetLeastOffset estimates with these constants how long a stream can be at most: AofWriter::kMaxStreamPerFile bytes
-// for each byte of the append-only file. What is only in the stream adds at most kMaxStreamOnlyBytes, because AofWriter
-// annotates the file after half of this. PINGs in idle times also add at most kMaxIdleBytesPerS for each second since
-// the base was written, which matters for files without annotations.
+// Constants of SetLeastOffset, which estimates how long the replication stream of an append-only file can be at most.
+// Each byte of the file counts as AofWriter::kMaxStreamPerFile bytes of the stream. Commands that are only in the
+// stream add at most kMaxStreamOnlyBytes (16 MB), because AofWriter annotates the file after half of this.
+// PINGs in idle times add at most kMaxIdleBytesPerS for each second since the base was written, which matters for files
+// without annotations (AofWriter::AnnotateOffset).
 constexpr int64_t kMaxStreamOnlyBytes = int64_t{16} << 20;
 constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
 constexpr int64_t kMaxFileBytes = int64_t{1} << 50;  // for a size that cannot be true
@@ -111,8 +112,8 @@ void Replication::SetRole(const Role& role) {
 // Makes this server a replica of host:port. Requests a partial resynchronisation if the history of its data is known,
 // even if this server was a primary: the new primary may have been its replica.
 //
-// A former primary may have writes that no other server has. So its data is not an earlier state of the new primary's
-// history, and has no known age (see PrimaryLink::Data). A cluster node counts as a primary while it starts.
+// The data of a former primary may have writes that no other server has. So it does not count as an earlier state of
+// the new primary's history (PrimaryLink::Data::kOther). A cluster node counts as a primary while it starts.
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -232,7 +233,8 @@ bool Replication::IsDataOfReplicaOf(const PrimaryAddress& primary) const {
 
 void Replication::HandleDataDropped() {
   services_.storage.backup.HandleDataReplaced("The cluster removed all keys of this node");
-  // Begins the append-only file again with an empty base, because none of its commands removes the keys.
+  // Replaces the append-only file by an empty base. The old file has no commands that remove the keys, so loading it
+  // would restore them.
   AppendOnlyFile& aof = services_.storage.aof;
   if (aof.IsOn()) {
     aof.TurnOff();

@@ -49,7 +49,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
   // snapshot. Must be called before Start. Requires: an empty keyspace.
-  void ShareEmptyHistory(const std::string& id);  // makes `id` the replication ID of this empty server
+  void ShareEmptyHistory(const std::string& id);  // takes a replication ID that other empty servers also take
 
   void HandleDataDropped();  // all keys were removed without commands: begins a new history and AOF
   void BeginNewHistory();    // takes a new replication ID, and disconnects the replicas; drops the backlog

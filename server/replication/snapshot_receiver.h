@@ -49,7 +49,8 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   const std::string& failure() const { return failure_; }  // wrong framing or the primary's error; empty: neither
 
  private:
-  // kHead: the line before the snapshot. kCounted: a snapshot of known size. kMarked: a snapshot that ends with a mark.
+  // kHead: the line before the snapshot ("$1000" or "$EOF:MARK"). kCounted: a snapshot of known size. kMarked: a
+  // snapshot of unknown size, which ends with the 40 bytes of the mark.
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
   static constexpr size_t kMaxHeaderBytes = 256;  // maximum length of the line before the snapshot
 

@@ -23,7 +23,7 @@ class Timers {  // runs the parts of a server that have work at certain times of
     // may leave out work whose time does not matter for the order of events, because clients do not see the clock's
     // intermediate times.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
-    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock to now_ms
+    virtual void EndClockJump(int64_t /*now_ms*/) {}  // called when TEST CLOCK has moved the clock to now_ms
     // Returns a text for users that says what happens at the time NextDueMs. Requires: NextDueMs() != kNever.
     virtual std::string NextDueText() const = 0;  // what happens next, for users: "CLIENT PAUSE ends"
   };

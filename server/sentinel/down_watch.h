@@ -19,9 +19,9 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down (sdown): the opinion of this Sentinel
   void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down (odown): a quorum agrees
 
-  // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
-  // answer is at least SentinelPeriods::ask_period_ms old. kNow: all that are connected. Answers older than five such
-  // periods are forgotten.
+  // Which Sentinels AskOtherSentinels asks whether they also consider the primary down. kNow: all that are connected.
+  // kWhenDue: only those of them whose last answer is at least SentinelPeriods::ask_period_ms old. Answers older than
+  // five times ask_period_ms are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
   void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is sdown: asks if others agree
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // `handler` runs after each answer of a Sentinel
@@ -31,7 +31,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
  private:
   void CloseHangingLinks(Instance& instance);             // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;          // true: no good reply to PING for down-after-milliseconds
-  bool CountsAsDownAnyway(const Primary& primary) const;  // true: role:slave for long, or no PONG since a reboot
+  bool CountsAsDownAnyway(const Primary& primary) const;  // true: sdown although it answers (role:slave, reboot)
   void RequestOpinion(Primary& primary,  // asks if `primary` is down; in a failover, also asks for a vote
                       PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr

@@ -64,7 +64,8 @@ class InstanceConnection final  // one connection to an instance; replies arrive
 };
 
 struct InstanceLink {  // the connections to one instance, and when they were last used
-  // kCommands: one connection, for commands. kCommandsAndHello: also one for the channel __sentinel__:hello.
+  // Which connections the link to an instance has. kCommands: one connection, for commands. kCommandsAndHello: also a
+  // second one, which subscribes to the channel __sentinel__:hello.
   enum class ConnectionKinds : uint8_t { kCommands, kCommandsAndHello };
   InstanceLink(ConnectionKinds wanted, int64_t now_ms)
       : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_ping_answer_ms(now_ms) {}

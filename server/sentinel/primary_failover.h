@@ -29,7 +29,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  void StartIfNeeded(Primary& primary);  // starts one if odown, unless one began within the last 2 * failover-timeout
+  void StartIfNeeded(Primary& primary);  // starts a failover if odown, not within 2 * failover-timeout of the last
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
   // promoted.

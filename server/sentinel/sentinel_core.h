@@ -56,9 +56,9 @@ struct SentinelCore {           // what all parts of a Sentinel share
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
   bool Save() const;  // writes the state to the configuration file; false: failed, and the reason is logged
-  // Lets a tick within a second save the state. Only for changes that this Sentinel would learn again if a crash lost
-  // them.
-  void SaveSoon() const { state.wants_save = true; }  // lets a tick within a second save the state
+  // Makes a tick save the state, at most once per second. Only for changes that this Sentinel would learn again if it
+  // crashed before that save.
+  void SaveSoon() const { state.wants_save = true; }  // makes a tick within a second save the state
 };
 
 }  // namespace respite

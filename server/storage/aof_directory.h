@@ -50,7 +50,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the disk has the old or the new one
   // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files, unless its
   // manifest names them.
-  void RemoveAfterNextCommit(std::vector<std::string> names);  // next Commit removes these files, unless listed
+  void RemoveAfterNextCommit(std::vector<std::string> names);  // next Commit removes them, unless its manifest has them
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite replaced, unless aof-disable-auto-gc is set

@@ -135,7 +135,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded
   uint64_t synced_bytes_ = 0;                       // how many of appended_bytes_ are on the disk
   SyncTask sync_;                                   // the background sync that runs, or ran last
-  bool sync_collected_ = true;                      // true: the result of sync_ was applied
+  bool sync_collected_ = true;                      // false: the result of sync_ must still be applied
   std::vector<std::unique_ptr<Closing>> closings_;  // replaced files, which another thread syncs and closes
   int64_t synced_at_ms_ = 0;                        // when a sync last began, or the file was opened (real time)
   int64_t postponed_since_ms_ = -1;                 // when a write began to wait for a sync (real time); -1: none waits

@@ -66,7 +66,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step Prepare();  // at startup: reads the manifest; if appendonly is on, locks the files
   // Opens the last file for appending after loading, and creates missing files. `base_bytes` is the size of the loaded
   // base. Requires: Prepare has succeeded, and appendonly is on.
-  Step Begin(uint64_t base_bytes);  // after loading: opens the last file for new commands
+  Step Begin(uint64_t base_bytes);  // after loading: opens the last incremental, or creates the first files
   // Writes the data in memory as a new base, and replaces all files of the manifest by it. Then opens a file for new
   // commands, as Begin does. Requires: Prepare has succeeded, and appendonly is on. Cost: O(data set).
   Step BeginWithNewBase();  // after loading other files: writes the data as the base, and replaces all files

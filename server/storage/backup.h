@@ -70,7 +70,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   const std::string& error() const { return error_; }  // why the last backup has failed; empty: it has not
   int64_t StartSeconds() const { return started_s_; }  // Unix time of the start; 0: no backup has begun
   int64_t EndSeconds() const { return sealed_s_; }     // Unix time when BACKUP SEAL completed the backup; 0: not sealed
-  std::vector<std::string> ImmutableFiles() const;     // absolute paths of the files that change no more
+  std::vector<std::string> ImmutableFiles() const;     // absolute paths of the backup's finished files
   bool IsInProgress() const {                          // true: pending, snapshotting or incrementing
     return state_ == State::kPending || state_ == State::kSnapshotting || state_ == State::kIncrementing;
   }
@@ -114,7 +114,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   std::string error_;                   // why the backup has failed; empty: it has not
   int64_t started_s_ = 0;               // Unix time of the start; 0: no backup has begun
   int64_t sealed_s_ = 0;                // Unix time when BACKUP SEAL completed the backup; 0: not sealed
-  int64_t sealed_ms_ = 0;               // clock time of the seal
+  int64_t sealed_ms_ = 0;               // when BACKUP SEAL completed the backup (monotonic clock time)
 };
 
 }  // namespace respite

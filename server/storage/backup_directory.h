@@ -57,7 +57,7 @@ class BackupDirectory {  // the folder `backupdirname` and its files
 
   FileSystem& files_;           // access to the disk
   const Settings& settings_;    // values of the directives
-  std::string folder_;          // absolute path of the folder with the directory; empty: not opened yet
+  std::string folder_;          // absolute path of the current folder (`dir`) when it was opened; empty: never
   std::unique_ptr<File> lock_;  // the lock on the directory; null: not locked
   BackgroundRemoval removal_;   // removes files without blocking the server
 };

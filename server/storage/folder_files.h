@@ -37,7 +37,7 @@ class FolderFiles final : public FileSystem {  // access to the disk, with relat
   Result<std::vector<std::string>, IoError> List(const std::string& path) override {  // `path` may be relative
     return files_.List(folder_.Resolve(path));
   }
-  Kind KindOf(const std::string& path) override {  // `path` may be relative
+  Kind KindOf(const std::string& path) override {  // what is at `path`, which may be relative
     return files_.KindOf(folder_.Resolve(path));
   }
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {  // `path` may be relative

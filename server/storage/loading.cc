@@ -52,8 +52,8 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   return continues_later ? Order::kContinue : Order::kStop;
 }
 
-// Logs the progress. If the size is not known, logs only the bytes and keys. This is so for a snapshot that a primary
-// sends through a pipe.
+// Logs the progress. If the total size is not known, as for a snapshot that a primary sends through a pipe, logs only
+// the bytes and keys.
 void Loading::LogProgress() {
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;

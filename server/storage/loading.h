@@ -63,7 +63,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
     std::string primary;                                // the primary whose history it is, "host:port"; or empty
     int64_t annotated_offset = -1;     // replication offset in the last #REPL-OFFSET of an append-only file; -1: none
-    uint64_t bytes_to_annotation = 0;  // bytes of all files up to the end of this annotation
+    uint64_t bytes_to_annotation = 0;  // bytes of all files up to the end of that annotation; 0: none
     bool has_local_writes = false;     // the data has changes that are not in the history
     bool IsWhole() const {             // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;

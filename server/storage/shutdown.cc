@@ -183,7 +183,8 @@ Shutdown::Outcome Shutdown::SyncAppendOnlyFile(uint32_t flags) {
     parts_.env.log.Warning("There is a child rewriting the AOF. Killing it!");
     parts_.child_processes.Kill();
   }
-  // The files on the disk have the data before the last synchronisation.
+  // Refuses to stop without FORCE if the append-only file is off because TurnBackOn has failed: its files on the disk
+  // have only the data from before the last full synchronisation.
   if (aof.MustTurnBackOn()) return Refuse(flags, "The AOF could not be turned on again after a synchronisation");
   if (!aof.IsOn()) return Outcome::kStopping;
   parts_.env.log.Notice("Calling fsync() on the AOF file.");

@@ -28,7 +28,8 @@ class Pause;
 class Snapshots;
 class BlockedClients;
 
-// An option of SHUTDOWN that is no directive value: before the end, asks a replica to take over (SHUTDOWN FAILOVER).
+// SHUTDOWN FAILOVER: before the server stops, it asks a replica to take over. Unlike the bits for the other options of
+// SHUTDOWN, this one is no value of shutdown-on-sigint or shutdown-on-sigterm.
 inline constexpr uint32_t kShutdownFailover = 16;  // bit: option FAILOVER
 
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops

@@ -64,9 +64,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Starts background saves that are scheduled or that a save point requires. Called by the timer, after
   // ChildProcesses::Poll.
   void Cron();  // the timer's work: starts saves that are scheduled, or due by save points
-  // Called at FLUSHALL. Kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
-  // save points, the empty data set is saved at the end of the event loop Turn, after the transaction with the
-  // FLUSHALL. Does nothing while data is being loaded.
+  // Called at FLUSHALL. Kills a child that writes a snapshot, also one for replicas, because its data is obsolete. If
+  // `save` has save points, the empty data set is saved at the end of the event loop Turn, so after a transaction that
+  // contains the FLUSHALL has ended. Does nothing while data is being loaded.
   void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn then saves
   void EndTurn() {        // at the end of a Turn: saves the empty data, if HandleFlushAll demands this
     if (is_save_due_) SaveFlushed();

@@ -10,7 +10,7 @@ namespace respite {
 
 // Returns the arguments that the command in `line` still lacks, or the subcommands. For example, the line `set a `
 // gives "value [NX|XX] …". Returns an empty text if nothing is lacking, or if `line` is wrong.
-std::string CommandHint(std::string_view line);  // arguments still to type; empty: none, or no command
+std::string CommandHint(std::string_view line);  // arguments or subcommands still to type; empty: none, or no command
 
 // Returns possible completions of `line`, also after the word `help`: commands that start with it, and subcommands once
 // their command is typed. If the line has no upper-case letters, the completions are in lower case.

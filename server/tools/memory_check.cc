@@ -40,7 +40,7 @@ uint64_t CountFailedPatterns(Words words) {
   // the index of the other. The second pass does this with all bits inverted.
   bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
   bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
-  // Finds weak cells by words of equal bits, and by checkerboards, in which neighbouring bits differ.
+  // Finds weak cells: writes words of only 0 or only 1 bits, and then checkerboards, in which neighbouring bits differ.
   for (uint64_t level : {uint64_t{0}, ~uint64_t{0}}) bad += BadWords(words, [level](size_t) { return level; });
   for (uint64_t board : {0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU}) {
     bad += BadWords(words, [board](size_t i) { return (i & 1) != 0 ? board : ~board; });

@@ -103,7 +103,8 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
   const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
   if (traits.logs_of_length_zero_stay && parts_.env.settings.acllog_max_len <= 0) return;
   entry.client = ClientText(client, parts_.env.clock.MonotonicMs(), {}, traits);
-  // A client can choose keys and names of many megabytes, and entries stay.
+  // Shortens long texts, because clients can choose keys and names of many megabytes, and the entry stays in the ACL
+  // log.
   constexpr size_t kMaxTextBytes = 4096;
   for (std::string* text : {&entry.object, &entry.username, &entry.client}) {
     if (text->size() > kMaxTextBytes) *text = text->substr(0, kMaxTextBytes);

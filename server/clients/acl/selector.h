@@ -121,7 +121,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Returns the index of the word that is to blame: the first argument that names a denied database, or 0 (the name of
   // the command) if the command uses all databases, or keys of the selected one, which is denied. Returns nullopt if
   // all databases of the request are allowed. Requires: !all_databases_.
-  std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
+  std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // index of the word to blame, or nullopt
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 

@@ -31,7 +31,7 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // true for FLUSHALL
   class RequestSplitter {  // splits a propagated request into arguments, valid until the next call
    public:
-    std::span<const Bytes> ArgumentsOf(Bytes request);  // splits one RESP request
+    std::span<const Bytes> ArgumentsOf(Bytes request);  // the arguments of a RESP request
 
    private:
     std::vector<Bytes> words_;  // the arguments of the last request

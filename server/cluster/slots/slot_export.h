@@ -79,7 +79,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void SendChanges();            // sends the changes since the fork that were not sent yet
   void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK
   void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
-  void PauseWrites();            // pauses writes and tells the target; does nothing during another pause
+  void PauseWrites();            // pauses writes and tells the target, unless another pause is active
   // The owner of the exported slots, as this node knows it.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
   Owner FindOwner() const;                                     // the owner of the exported slots

@@ -42,7 +42,7 @@ class SlotRequest final : public Link::User {  // asks another node to send slot
 
  private:
   Cluster& cluster() const;               // this server as a cluster node
-  void SendRequest();                     // sends CLUSTER SYNCSLOTS REQUEST; no effect while the source has the export
+  void SendRequest();                     // asks the source to export the slots; no effect if it is already doing so
   void Start();                           // connects to the source; fails if that is no primary with these slots
   void HandleLine(Bytes line);            // handles one answer
   void Fail(const std::string& message);  // ends this attempt

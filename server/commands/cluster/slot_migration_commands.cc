@@ -138,7 +138,8 @@ NodeId NextSource(Args& args) {
   return *source;
 }
 
-// Replies to a CLUSTER SYNCSLOTS of the source node of an import. All other commands of the source node get no replies.
+// Sends a reply to a CLUSTER SYNCSLOTS request from the node that exports slots to this one. All other commands on that
+// connection get no replies.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.execution.executor.KeepMessages(call.session);

@@ -84,12 +84,12 @@ struct Exec {
     call.services.execution.executor.TellObserversOfNestedRefusal(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
-    call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
+    call.services.execution.executor.ApplyReplyModeInExec(call.session, reply_start);
   }
   static void RunAll(Call& call, const Transaction& transaction) {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
-    call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
+    call.services.execution.executor.ApplyReplyModeInExec(call.session, reply_start);
     call.effect.SuppressCommandItself();
     const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
     // For each queued command, EXEC repeats only the check of permissions. The other checks were made when the command

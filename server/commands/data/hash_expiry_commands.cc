@@ -41,8 +41,8 @@ class FieldChanges {
 
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
-  // Reports and propagates all changes. `event` is the keyspace event for the fields that were set. `command` is the
-  // command that sets these fields again, up to its argument FIELDS.
+  // Reports and propagates all changes. `event`: the keyspace event for the fields that were set. `command`: the
+  // propagated command that sets these fields on a replica, up to the argument FIELDS, which Tell adds.
   void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command,
             const KeyEvent& deleted_event = "hdel") {
     if (!set_.empty()) {

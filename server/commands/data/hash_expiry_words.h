@@ -47,7 +47,7 @@ struct FieldWords {                                    // the arguments of HGETE
   KeyCondition key_condition = KeyCondition::kAlways;  // NX: the key must be absent; XX: it must exist
   FieldExpiry expiry = FieldExpiry::kNone;             // whether deadlines are set, kept or removed
   std::optional<FieldTime> time;                       // a time that deadline_ms does not have yet; nullopt: none
-  int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline: no time, or ReadDeadline must read it
+  int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline: none, or `time` is not read yet
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
   // All arguments of HSETEX from the first field to the end of the request. Since Redis 8.6, options may follow the
   // fields, and the sizes of these options then count too when the encoding of the hash is chosen.

@@ -53,9 +53,9 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
     pops_head ? cursor.Next() : cursor.Previous();
   }
   list.EraseRange(pops_head ? 0 : list.Size() - count, count);
-  // `elements` are now in the order in which they were popped. With the option OBO, they are pushed one by one: at the
-  // head of the target, this reverses their order. With the option BULK, they keep the order that they had in the
-  // source list: elements that were popped from the tail must be reversed.
+  // `elements` are now in the order in which they were popped. OBO pushes them one by one, so at the head of the target
+  // they end up in reverse order. BULK keeps the order of the source list, so elements that were popped from the tail
+  // must be reversed.
   const bool reverses = options.one_by_one ? options.to == ListEnd::kHead : !pops_head;
   if (reverses) std::ranges::reverse(elements);
   return elements;
@@ -100,8 +100,8 @@ void RecordReordered(Call& call, const MoveOptions& options, const std::vector<s
   call.effect.Replace(CommandOfPop(options.from), options.source, static_cast<int64_t>(elements.size()));
 }
 
-// Moves elements, and replies with them in the order of the target list. Returns the number of moved elements; 0: the
-// source has too few elements, and there is no reply.
+// Moves elements, and replies with them in the order of the target list. Returns the number of moved elements. Returns
+// 0 and writes no reply if the source is missing, or has fewer elements than EXACTLY demands.
 size_t MoveElements(Call& call, const MoveOptions& options) {
   Edit<List> source = call.db.Open<List>(options.source);
   if (!source || (options.is_exact && source->Size() < options.count)) return 0;

@@ -22,8 +22,8 @@ constexpr char kJsonArrayTooLong[] = "ERR the array would be too long";
 
 namespace {
 
-// About which of its arrays the reply to a legacy path is: the last one in the document, or the last one in the order
-// in which Redis sorts paths.
+// Which array the reply describes if a legacy path selects several. kLast: the last one in the document. kLastSorted:
+// the last one in the order in which Redis sorts paths (LastSortedTarget).
 enum class LegacyReply : uint8_t { kLast, kLastSorted };
 
 // Returns the target that comes last in Redis' order of paths, of `value` and the values inside it; null if none of

@@ -247,8 +247,8 @@ struct JsonMSet {
     while (!call.args.AtEnd()) assignments.push_back(TakeChecked(call, budget));
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
-      // If an earlier assignment to the same key has changed the document so that this path has no place any more, this
-      // assignment changes nothing.
+      // Changes nothing if this path can no longer be assigned to, because an earlier assignment to the same key has
+      // changed the document.
       AssignIfPossible(call, document->Document().root(), assignment);
       document.ReportChange("json.mset");
     }
@@ -256,8 +256,9 @@ struct JsonMSet {
   }
 
  private:
-  // Takes an assignment. Throws a Refusal if it cannot be executed now. As in Redis, a document that an earlier
-  // assignment of the request creates does not count. An error in one argument is reported even if the next argument is
+  // Takes the key, path and value of one assignment of JSON.MSET, and checks it against the present documents. Throws a
+  // Refusal if the assignment cannot be executed now. As in Redis, a document that an earlier assignment will create
+  // counts as absent. Each argument is checked before the next is taken, so its error is reported even if the next is
   // missing. `budget`: limit of work for all assignments of the request.
   static JsonAssignment TakeChecked(Call& call, JsonBudget& budget) {
     const Bytes key = call.args.Next();
@@ -408,7 +409,8 @@ struct JsonGet {
     }
   }
   // Appends an object with a member for each path, in the order of the request. As in Redis, a path that occurs twice
-  // has one member, and a malformed path has none.
+  // has one member, and a malformed path has none. If all paths are legacy paths, throws a Refusal if one of them
+  // selects nothing.
   static void AppendMany(Call& call, ReadBudgets& budgets, std::string& text, const JsonValue& root,
                          const std::vector<Bytes>& paths, const JsonFormat& format) {
     const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacyText);

@@ -15,7 +15,8 @@ size_t PlaceInJson(const JsonValue& parent, const JsonValue& value);  // index o
 // - Elements are removed from the last to the first. If an index was selected n times, n elements from there on are
 //   removed.
 //
-// Cost: O(values*log(matches)); for a single match that is a member O(log n), n being the number of members.
+// Cost: O(values of the document * log(matches)). A single match that is a member of an object with n members: O(log
+// n).
 size_t EraseJsonMatches(JsonValue& root, const JsonMatches& matches);  // removes all matches
 
 }  // namespace respite

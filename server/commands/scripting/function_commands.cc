@@ -64,9 +64,9 @@ uint64_t MostRestoredBytes(FunctionLibraries::Origin origin) {
   return origin == FunctionLibraries::Origin::kClient ? kMaxLibraryBytesOfClients : uint64_t{1} << 30;
 }
 
-// Throws a Refusal if a client adds these libraries to the loaded ones, and all their texts would be too long together.
-// FUNCTION DUMP and FUNCTION LIST read all texts in one step. A loaded library does not count if one of the same name
-// is added: the new one replaces the old one, or is refused.
+// Throws a Refusal if a client adds these libraries, and the source texts of all libraries would then have more than
+// kMaxLibraryBytesOfClients bytes together. FUNCTION DUMP and FUNCTION LIST read all these texts in one step. A loaded
+// library does not count if one of the same name is added: the new one replaces it, or is refused.
 void CheckTotalSize(const Call& call, std::span<const Bytes> codes) {
   if (OriginOf(call) != FunctionLibraries::Origin::kClient) return;
   FunctionLibraries& libraries = call.services.execution.function_libraries;

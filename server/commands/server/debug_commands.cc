@@ -308,7 +308,7 @@ void Reload(Call& call) {
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
-  // With an append-only file or a replica, keeps expired keys, so that their later removal is propagated.
+  // Keeps expired keys if commands are propagated (AOF, replicas), so that their later removal is propagated.
   if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {

@@ -29,7 +29,7 @@ double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD o
 // score, so it must not be propagated. Does not check the rest of the word.
 bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
 // Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
-bool IsPlainScoreEnd(Bytes word);  // whether all versions read this end of a range, such as "(1.5", alike
+bool IsPlainScoreEnd(Bytes word);  // true: all versions accept this end of a score range, such as "(1.5"
 // LowerEndText and UpperEndText print an end of a range of scores for a command that is propagated: as a decimal
 // number, which all versions of Redis and Valkey read alike.
 std::string LowerEndText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
@@ -118,9 +118,9 @@ AddCounts AddPairs(const Call& call, Edit<SortedSet>& set,  // adds `count` memb
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
                     const KeyEvent& event);
 
-// Like StoreSortedSet, replaces or deletes `key` and replies. Instead of the command, propagates the result as DEL, and
-// as ZADD with at most 1000 members each. Used if older replicas do not have an option of the command, or if the result
-// depends on the version.
+// Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
+// members. Propagates the result instead of the command: DEL, and ZADD with at most 1000 members each. Used if older
+// replicas do not have an option of the command, or if the result depends on the version.
 void StoreAndRecordSortedSet(Call& call, Bytes key,  // stores a result, and propagates its members
                              ScoredResult& result, const KeyEvent& event);
 

@@ -117,7 +117,8 @@ class TrimOptions {
 // The arguments of MAXLEN or MINID with which a trim is propagated. The replica then trims exactly, with the same
 // result as here.
 struct TrimWords {
-  // Requires: the trim has a strategy (MAXLEN or MINID), and keeps references. RemovalRecorder propagates other trims.
+  // Requires: the trim has a strategy (MAXLEN or MINID) and the option KEEPREF, which is the default. Trims with DELREF
+  // or ACKED are propagated by RemovalRecorder instead.
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
     const bool exact = trim.precision == Precision::kExact;
     const bool by_length = trim.strategy == Strategy::kMaxLength;

@@ -1,5 +1,5 @@
-// RemovalRecorder: XDELEX, XACKDEL and the options DELREF and ACKED are new in Redis 8.2. So that older replicas can
-// execute their removals, these are propagated as XACK, XDEL and XTRIM (and XSETID, see RecordTrim).
+// RemovalRecorder: propagates the removals of XDELEX, XACKDEL and the options DELREF and ACKED, which are new in Redis
+// 8.2, as XACK, XDEL and XTRIM (and XSETID, see RecordTrim). So older replicas can execute them.
 #pragma once
 
 #include <map>

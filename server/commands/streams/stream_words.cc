@@ -34,8 +34,8 @@ StreamId RangeBound(Bytes word, uint64_t missing_seq) {
   return IdWithMissing(word, missing_seq);
 }
 
-// Returns the number of entries from `walk` on, counted up to `most`. Moves a copy of the caller's iterator, because a
-// new search for the position would cost more.
+// Returns the number of entries from `walk` on, counted up to `most`. `walk` is a copy of the caller's iterator,
+// because a new search for the position would cost more.
 uint64_t CountAhead(StreamLog::Walk walk, uint64_t most) {
   uint64_t count = 0;
   for (; count < most && walk.IsValid(); walk.Next()) ++count;

@@ -161,9 +161,9 @@ std::string TypeOf(const Services& services, const KeyName& name) {
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
-// Returns the real time (in µs) at which to look at the key again, because it will have expired if the server's clock
-// runs at normal speed: at least 5 ms from now. Returns Awaits::kNever if the key does not exist, has no deadline, or
-// expires in more than a day.
+// Returns the real time (in µs) at which TEST AWAIT must check the key again: when the key expires if the server's
+// clock runs at normal speed, but at least 5 ms from now. Returns Awaits::kNever if the key does not exist, has no
+// deadline, or expires in more than a day.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;

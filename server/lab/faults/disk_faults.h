@@ -77,7 +77,7 @@ class FaultyDisk final : public FileSystem {  // a file system that injects the 
   IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // injects no faults
   IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // injects no faults
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }
-  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }  // injects no faults
+  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }  // what is at `path`; injects no faults
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
   void RunInBackground(FileTask& task) override {  // runs the task in a background thread
     files_.RunInBackground(task);

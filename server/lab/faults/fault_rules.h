@@ -104,7 +104,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     Rule* rule;
     TextStart key;  // start of the rule's condition KEY; empty without one
   };
-  struct Candidates {              // the active rules that may act on one command; outdated if `version` is old
+  struct Candidates {              // the active rules that may act on one command, cached until rules change
     uint64_t version = 0;          // value of version_ when the list was made; outdated if version_ has changed
     bool needs_keys = false;       // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // the rules, in the order in which they were added

@@ -13,7 +13,7 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // checks a request that succeeded
   void NoteFailedRequest(const Session& client) override;  // forgets the client's WATCH if the failed request ended it
   void ReportGoneClients(LintRemarks& remarks) override;   // remarks about clients that left while they watched keys
 

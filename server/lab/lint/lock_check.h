@@ -66,7 +66,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
   // Makes room in `keys`, which is locks_of_[client]. Does nothing if there are fewer than kMaxHolderKeys keys.
   void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes ended locks from `keys` (of `client`) and locks_
-  bool IsFinished(const KeyName& key,                     // the lock's key is gone, and the lock has no former holder
+  bool IsFinished(const KeyName& key,  // true: the lock's key is gone, and no client has lost the lock
                   const Lock& lock) const;
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);

@@ -13,7 +13,7 @@ class MessageCheck final : public LintCheck {  // the rule lost-message of TEST 
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
-  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
+  void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // checks a request that succeeded
   void ReportGoneClients(LintRemarks& remarks) override;  // adds remarks about clients that have disconnected
 
  private:

@@ -29,8 +29,8 @@ bool MayMoveClock(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return word.starts_with(kWorldUser); });
 }
 
-// Returns how many messages confirm a SUBSCRIBE or UNSUBSCRIBE: one for each channel. For an UNSUBSCRIBE without
-// channels, returns 1: there is one for each subscription, and their number is not known.
+// Returns how many messages confirm a SUBSCRIBE or UNSUBSCRIBE: one for each channel. An UNSUBSCRIBE without channels
+// is confirmed by one message for each subscription; their number is not known here, so returns 1.
 size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1, request.words.size() - 1); }
 
 }  // namespace

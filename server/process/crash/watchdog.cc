@@ -30,8 +30,8 @@ void OnAlarm(int, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// Installs the handler of SIGALRM when the first watchdog is turned on, and makes the process ignore SIGALRM again
-// after the last.
+// Installs the handler of SIGALRM when the first watchdog is turned on. When the last one is turned off, makes the
+// process ignore SIGALRM again.
 class AlarmHandler {
  public:
   static void Acquire() {

@@ -40,7 +40,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
     Task task;
     int64_t until_ms;                     // when a move or failover fails if it has not ended (real time)
     std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
-    std::optional<Outcome> outcome = {};  // stored by End; nullopt: still running, or a move or failover (FindOutcome)
+    std::optional<Outcome> outcome = {};  // stored by End; nullopt: not ended, or kMove, kFailOver (FindOutcome)
   };
 
   bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped

@@ -65,7 +65,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
  private:
   struct World {                        // an isolated server in this process, for one test
-    std::unique_ptr<OwnFolder> folder;  // a folder that does not exist, as isolated servers have no files
+    std::unique_ptr<OwnFolder> folder;  // its current folder, which does not exist on the disk: it has no files
     std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
