@@ -74,7 +74,7 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetLastId(uint64_t id) { last_id_ = id; }                // sets LastId(), for readers of files
   uint32_t AttributeCount() const { return attribute_count_; }  // number of elements with attributes
   uint64_t Uid() const { return uid_; }                         // a number that tells sets apart
-  void SetUid(uint64_t uid) { uid_ = uid; }                     // sets Uid()
+  void SetUid(uint64_t uid) { uid_ = uid; }                     // sets the number that tells sets apart
 
   // Cost: O(log n).
   uint32_t Find(Bytes name) const;  // the slot of an element; kNone: there is no such element

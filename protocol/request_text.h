@@ -33,7 +33,7 @@ class RequestWriter {  // appends one request, in RESP, to a string
 
   // Writes "<mark><number>\r\n". Requires: gathered_ has room for this line.
   void Head(char mark, size_t number);
-  void Flush();  // appends gathered_ to out_
+  void Flush();  // moves the bytes in gathered_ to out_
 
   std::string& out_;
   size_t used_ = 0;                               // bytes of gathered_

@@ -141,7 +141,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // `place`: where the name belongs in the sorted index; 0 if there is no such index. FindMember sets it.
   JsonMember* FindMember(Bytes name, size_t& place) const;           // finds a member by its name; null: there is none
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
-  double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
+  double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes from a sample
   void SortNames();                                                  // fills the sorted index from the names
   void MergeNames(size_t sorted_count);  // sorts the index, whose first `sorted_count` numbers are sorted
   void Truncate(size_t size);            // sets the size after the rest was moved or destroyed

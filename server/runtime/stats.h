@@ -35,7 +35,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
   size_t Most(int64_t now_s) const;        // the largest value of the last 8 seconds; 0: none
 
  private:
-  static constexpr size_t kSeconds = 8;  // how many seconds a value counts
+  static constexpr size_t kSeconds = 8;  // for how many seconds a value counts
   struct Slot {                          // the largest value of one second
     int64_t second = -1;                 // the second (now_s of Note) of this slot; -1: none
     size_t bytes = 0;                    // the largest value in this second

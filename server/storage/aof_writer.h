@@ -62,7 +62,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
   // A server that loads the files estimates the replication offset: it assumes at most this number of stream bytes for
   // each byte of a file, because the stream has the same commands (Replication::SetLeastOffset).
-  static constexpr int64_t kMaxStreamPerFile = 3;  // stream bytes for each byte of the file, at most
+  static constexpr int64_t kMaxStreamPerFile = 3;  // assumed maximum of stream bytes for each byte of the file
   // Adds the annotation "#REPL-OFFSET:<offset>" if `offset`, the replication offset, is more than 8 MB above what can
   // be estimated from this file. This is so after messages (PUBLISH) and commands that only replicas get. Must be
   // called before Flush, so that the annotation is in the file before a replica gets this part of the stream. Cost: a

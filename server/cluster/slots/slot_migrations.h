@@ -31,7 +31,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
               const std::string& name);
   // Requests the slots from their owner. Returns the name of the migration. Requires: a cluster, and FindRequest() is
   // null.
-  std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
+  std::string Import(const SlotSet& slots, const NodeId& source);  // requests the slots; returns the migration's name
   const SlotJob* FindRequest() const;  // the import that this node has requested and that runs; null: none
   // Cancels the export or the requested import with this name; an empty name: all of them.
   size_t Cancel(Bytes name);  // returns how many migrations were cancelled (CLUSTER MIGRATION CANCEL)
