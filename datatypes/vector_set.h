@@ -117,14 +117,14 @@ class VectorTable final : public Object {  // the value of a vector set
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  VectorElement& MutableElement(uint32_t slot) {  // ElementOf, to change it
+  VectorElement& MutableElement(uint32_t slot) {  // the element in this slot, to change it
     return *reinterpret_cast<VectorElement*>(graph_->ExtraOf(slot));
   }
   void AddElement(uint32_t slot, Member name, Member attributes, uint64_t id);  // stores name and attributes of a node
   bool HasVector(uint32_t slot, const StoredVector& vector,  // true: the element has exactly this vector
                  float length) const;
 
-  VectorSetShape shape_;              // what all vectors share
+  VectorSetShape shape_;              // the properties that all vectors of the set share
   std::unique_ptr<HnswGraph> graph_;  // null: SetShape was not called yet
   SlotOrder order_;                   // the slots by name
   std::vector<float> projection_;     // the matrix of REDUCE; empty: vectors are not projected

@@ -115,12 +115,12 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool IsConsistent() const;               // for tests; false: the structure violates one of its rules
 
  private:
-  struct Sampling {                // how UsedBytes estimates
+  struct Sampling {                // limits of an estimate by UsedBytes
     size_t max_samples;            // how many elements of a large container are measured
     size_t max_visits;             // how many values inside the value may still be visited
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
-  static constexpr int kTagBits = 3;
+  static constexpr int kTagBits = 3;  // the lowest bits of word_, which hold the tag
   // The values of bits 0-2, in the order of the table at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0

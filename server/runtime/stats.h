@@ -71,7 +71,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t reply_buffer_shrinks = 0;                    // how often Redis would have shrunk a client's reply buffer
   uint64_t reply_buffer_expands = 0;                    // how often Redis would have enlarged a client's reply buffer
   uint64_t turns = 0;                                   // number of event loop turns in which this server had events
-  uint64_t turn_us = 0;                                 // how long all turns took together
+  uint64_t turn_us = 0;                                 // total duration of all turns in µs
   uint64_t longest_turn_us = 0;                         // how long the longest turn took
   uint64_t command_us = 0;                              // how long all commands took together
   uint64_t timer_us = 0;                                // how long all timer ticks took together
