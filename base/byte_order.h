@@ -25,7 +25,7 @@ constexpr Number ByteSwapped(Number number) {  // the number with its bytes in r
 namespace byte_order_internal {
 
 template <std::endian order, class Number>
-constexpr Number Ordered(Number number) {  // from this machine's byte order to `order`, or back
+constexpr Number Ordered(Number number) {  // converts between this machine's byte order and `order`
   return order == std::endian::native ? number : ByteSwapped(number);
 }
 

@@ -22,6 +22,6 @@ class Descriptor {  // owns a file descriptor; the destructor closes it unless R
   int fd_ = -1;
 };
 
-std::optional<std::string> FirstLineOf(const char* path);  // without its line end, at most 1 KB; nullopt: unreadable
+std::optional<std::string> FirstLineOf(const char* path);  // first line of a file, at most 1 KB; nullopt: unreadable
 
 }  // namespace respite

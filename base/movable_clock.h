@@ -22,7 +22,8 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   static constexpr double kMinRate = 0.1;      // minimum rate: clock seconds per real second
   static constexpr double kMaxRate = 100'000;  // maximum rate: clock seconds per real second
 
-  // `real_clock` is the RealClock whose readings MonotonicUsAtRealUs receives.
+  // `machine`: the clock of this machine, whose time this clock shows at first. `real_clock`: the clock whose readings
+  // MonotonicUsAtRealUs converts.
   MovableClock(const Clock& machine, const RealClock& real_clock);
 
   int64_t WallUs() const override;        // the Unix time of this clock; stands still while frozen

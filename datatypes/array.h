@@ -107,9 +107,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   struct SliceStats {                              // totals over all slices, for ARINFO FULL
     uint64_t dense = 0;                            // slices with more than kSparseMax elements
     uint64_t sparse = 0;                           // slices with at most kSparseMax elements
-    uint64_t dense_span = 0;      // sum over the dense slices: indexes from the first to the last element
-    uint64_t dense_elements = 0;  // elements in dense slices
-    uint64_t sparse_elements = 0;
+    uint64_t dense_span = 0;       // sum over the dense slices: indexes from the first to the last element
+    uint64_t dense_elements = 0;   // elements in dense slices
+    uint64_t sparse_elements = 0;  // elements in sparse slices
   };
   static constexpr uint64_t kSparseMax = 10;  // a slice with at most this many elements counts as sparse
   SliceStats MeasureSlices() const;           // totals over all slices; cost: O(number of blocks)

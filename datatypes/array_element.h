@@ -39,8 +39,8 @@ class ArrayElement {  // a handle of 8 bytes for a text, which may be an integer
   // Returns true if the text is stored as an integer. A short text of digits is stored as text.
   bool IsInteger() const { return (word_ & 3) == kIntegerTag; }         // true: the text is stored as an integer
   int64_t Integer() const { return static_cast<int64_t>(word_) >> 2; }  // the number; requires: IsInteger()
-  Member AsMember() const { return Member::FromIdentity(word_); }       // requires: !IsInteger()
-  size_t UsedBytes() const { return IsInteger() ? 0 : AsMember().UsedBytes(); }  // memory outside the handle
+  Member AsMember() const { return Member::FromIdentity(word_); }       // the text; requires: !IsInteger()
+  size_t UsedBytes() const { return IsInteger() ? 0 : AsMember().UsedBytes(); }  // memory outside the handle; 0: none
 
   static constexpr bool FitsHandle(int64_t number) {  // true: the integer has at most 62 bits
     return number >= -(int64_t{1} << 61) && number < (int64_t{1} << 61);

@@ -208,8 +208,8 @@ uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_seque
   return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
 }
 
-// UnpackSymbols decodes `symbols` symbols into `to`. Stores eight characters with one instruction, because a text that
-// is stored byte by byte would slow down the copy that follows.
+// UnpackSymbols decodes `symbols` symbols into `to`. Stores eight characters at a time: if `to` were written byte by
+// byte, the caller's copy of the text would be slow.
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);

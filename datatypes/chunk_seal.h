@@ -53,9 +53,9 @@ struct ChunkBlock {         // the header of a list chunk's memory block; the el
 // Requires: size >= sizeof(ChunkBlock).
 ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` bytes; free it with std::free
 
-// Packs the elements as integers, if all are integers and this form is not larger than the form for texts. Otherwise
-// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if both
-// forms are ruled out, or if an element is longer than 255 bytes. Requires: at least one element.
+// Packs the elements as integers if all are integers and the packed texts would not be smaller. Otherwise packs the
+// elements as texts if the result is smaller than `open_size` bytes, the size of the open block. Otherwise returns
+// null. Also returns null if an element is longer than 255 bytes. Requires: at least one element.
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs them; null: no gain, or one has over 255 bytes
                               size_t open_size);
 

@@ -217,7 +217,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     });
   }
 
-  // ForEachWhile prefetches the memory of the items. `visit` must not change the table.
+  // Calls visit(slot) for each slot, until `visit` returns false. Meanwhile prefetches the items of the slots that
+  // follow. `visit` must not change the table.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;  // visits slots until visit(slot) is false; true: visited all
 

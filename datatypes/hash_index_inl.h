@@ -94,11 +94,11 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(page, bucket, visit);
   VisitCollisions(at, bucket, visit);
   if (bucket + 1 < page.BucketCount()) {
-    // The cursor of the next bucket, with the current depth of the page. Since the last cursor, the page may have:
-    //   merged (depth < place.depth): `begin` is the prefix of the merged page; if the scan must visit all of this
-    //     page, the code above has set place.position to 0, so this call has visited its first bucket
-    //   split: place.prefix is in the lower half; the scan finishes that half, and then visits the whole upper half,
-    //     so it may visit items again
+    // Returns the cursor of the next bucket. Since the scan got its last cursor, the page may have merged or split.
+    // After a merge (depth < place.depth), `begin` is the prefix of the merged page. If the scan must visit the whole
+    // merged page, place.position is 0 here, so this call has visited its first bucket.
+    // After a split, place.prefix is in the lower half. The scan finishes that half, and then visits the whole upper
+    // half, so it may visit items again.
     return EncodeCursor({depth < place.depth ? begin : place.prefix, depth, page.FirstPositionOf(bucket + 1)});
   }
   uint64_t next = begin + width;

@@ -18,7 +18,7 @@ namespace respite {
 // slots, and the server does not expire or evict these keys.
 class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
-  // Sets of hidden slots by name. The name belongs to the migration that imports the slots. No slot is in two sets.
+  // Sets of hidden slots, by the name of the migration that imports the slots. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
   // Hides the slots of a new set with this name. If another set already hides one of the slots, the slot stays in that

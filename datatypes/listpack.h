@@ -61,7 +61,7 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
 
-  // Returns the number of bytes that Write writes: head, text and tail.
+  // Returns the size of the encoded element in bytes: head, text and tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // `to` must have room for Size() bytes.
   char* Write(char* to) const;  // writes the encoded element to `to`; returns where it ends

@@ -99,14 +99,14 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   template <class StartsHere, class EndsAtOrAfter>
   RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of a range, whose ends the callbacks define
                               EndsAtOrAfter&& ends_at_or_after) const;
-  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // adds or updates a member of a ScoreTable
   void AddToListpack(Bytes member, double score);  // requires: not a member yet, and within the limits
   void ChangeScoreInListpack(size_t at, Bytes member, double score);  // sets the score of the member at offset `at`
   bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: `score` does not change the member's rank
   void ConvertToTable();                                              // makes a packed sorted set a ScoreTable
 
   template <class Visit>
-  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // does ForEach for a table
+  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // visits members of a ScoreTable
 };
 
 template <class Visit>

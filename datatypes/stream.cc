@@ -10,8 +10,9 @@ namespace {
 using Key = std::array<char, 16>;
 
 // Returns the number of nodes of Redis' radix tree (rax) for these keys, for radix-tree-nodes of XINFO STREAM. The keys
-// are IDs of blocks, sorted, and agree in their first `depth` bytes, which are not counted. There is a compressed node
-// for each run of bytes without a branch, a node for each branch, and an end node for each key.
+// are the IDs of the stream's blocks, sorted. All keys begin with the same `depth` bytes, for which no nodes are
+// counted. There is a compressed node for each run of bytes without a branch, a node for each branch, and an end node
+// for each key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
   size_t fork = depth;

@@ -172,7 +172,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // Stores EntriesAdded() instead of `entries_read` if `entries_read` is higher.
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a consumer group; null: the name exists
                            int64_t entries_read);
-  // Stores EntriesAdded() instead of `entries_read` if `entries_read` is higher.
+  // Sets the group's last ID to `last_id`, and its number of read entries to `entries_read`, but at most
+  // EntriesAdded().
   void SetGroupPosition(StreamGroup& group,  // XGROUP SETID: sets up to where the group has read
                         const StreamId& last_id, int64_t entries_read) const;
   // Cost: O(pending / 62).
@@ -185,9 +186,10 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // Returns 0 if nothing was ever added. Otherwise the number is known in three cases: (1) `id` is the last ID; (2)
-  // `id` is below it, and no live entry is left; (3) `id` is not above the first live entry, and XDEL has removed no
-  // entry after the first live one (kValkey81: and none after `id`).
+  // Returns 0 if no entry was ever added. Returns kUnknownCount, except in three cases: (1) `id` is the last ID. (2)
+  // `id` is below the last ID, and there are no live entries. (3) `id` is not above the first live entry, and XDEL has
+  // removed no entry after the first live one. With kValkey81, XDEL must also have removed no entry after `id`, unless
+  // `id` is 0-0.
   int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Deletions can make the number unknown.

@@ -31,8 +31,8 @@ constexpr uint8_t kSmallHead = 0x90;
 constexpr int64_t kSmallMax = 0xff - kSmallHead;
 constexpr size_t kShortTextMax = 127;
 
-// Returns the size in bytes of a listpack element. `content` is the size of the element's encoding and data. Adds the
-// size of the length that ends each element.
+// Returns the size in bytes of a listpack element. `content` is the size of the element's encoding and data. Adds
+// the size of the backlen, the 1 to 5 bytes with which the element ends.
 uint64_t ListpackSize(size_t content) {
   const uint64_t tail = content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   return content + tail;

@@ -19,8 +19,9 @@ void DeliveryOrder::Remove(const StreamId& id) {
 }
 
 DeliveryOrder::Cursor DeliveryOrder::FirstIdleLessThan(int64_t below_ms, int64_t now_ms) const {
-  // Searches after the delivery time now_ms - below_ms, because entries delivered then or before are idle for at least
-  // below_ms.
+  // Finds the first entry that was delivered after the time now_ms - below_ms. Entries delivered then or before are
+  // idle for at least below_ms. If that time is negative, finds the first entry that XNACK has not released. In ids_,
+  // an entry delivered at the time t has the key t + 1; a released one has 0.
   if (below_ms > now_ms) return ids_.AtOrAfter({1, 0});
   return ids_.AtOrAfter({static_cast<uint64_t>(now_ms - below_ms) + 2, 0});
 }

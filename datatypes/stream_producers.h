@@ -54,8 +54,9 @@ class StreamProducers {  // which entries the producers of a stream have added w
   void SetLimits(const IdempotencyLimits& limits);  // sets the limits; forgets all producers if that is a change
   const StreamId* Find(Bytes producer, Bytes id,    // the entry added with this ID; null: none, or expired
                        int64_t now_ms) const;
-  // Forgets the producer's oldest idempotent ID if there are more than max_size, and expired ones of this producer and
-  // of two others. Cost: O(log n), amortised.
+  // Remembers that `producer` has added `entry` with the idempotent ID `id`. Then forgets the oldest ID of this
+  // producer if it has more than max_size IDs. Also forgets the expired IDs of this producer and of two others. Cost:
+  // O(log n), amortised.
   void Add(Bytes producer, Bytes id, const StreamId& entry,  // remembers that `producer` added `entry` with `id`
            int64_t now_ms);
 

@@ -74,7 +74,7 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetLastId(uint64_t id) { last_id_ = id; }                // sets LastId(), for readers of files
   uint32_t AttributeCount() const { return attribute_count_; }  // number of elements with attributes
   uint64_t Uid() const { return uid_; }                         // a number that tells sets apart
-  void SetUid(uint64_t uid) { uid_ = uid; }                     // sets Uid()
+  void SetUid(uint64_t uid) { uid_ = uid; }                     // sets the number that tells sets apart
 
   // Cost: O(log n).
   uint32_t Find(Bytes name) const;  // the slot of an element; kNone: there is no such element
@@ -118,14 +118,14 @@ class VectorTable final : public Object {  // the value of a vector set
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  VectorElement& MutableElement(uint32_t slot) {  // ElementOf, to change it
+  VectorElement& MutableElement(uint32_t slot) {  // the element in this slot, to change it
     return *reinterpret_cast<VectorElement*>(graph_->ExtraOf(slot));
   }
   void AddElement(uint32_t slot, Member name, Member attributes, uint64_t id);  // stores name and attributes of a node
   bool HasVector(uint32_t slot, const StoredVector& vector,  // true: the element has exactly this vector
                  float length) const;
 
-  VectorSetShape shape_;              // what all vectors share
+  VectorSetShape shape_;              // the properties that all vectors of the set share
   std::unique_ptr<HnswGraph> graph_;  // null: SetShape was not called yet
   SlotOrder order_;                   // the slots by name
   std::vector<float> projection_;     // the matrix of REDUCE; empty: vectors are not projected

@@ -70,7 +70,8 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // As Redis does, reports a last line without a line end as too long: in that case `end` is npos.
+    // Reports a line that is too long or has a NUL byte. As in Redis, a last line without a line end (`end` is npos)
+    // gets the same error.
     if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;

@@ -70,7 +70,7 @@ class RdbScratch {  // memory for texts that had to be decompressed; freed by Cl
 
 class RdbInput {  // reads numbers and texts of the RDB format, from untrusted bytes
  public:
-  // The first constructor borrows the bytes, the second borrows the supply.
+  // Reads from `bytes` or from `supply`, which must exist as long as this object.
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 

@@ -10,8 +10,9 @@ namespace respite {
 
 namespace {
 
-// An incomplete item of fewer bytes is read again as soon as the bytes have arrived that its last read lacked. A longer
-// item is read again only when its bytes have doubled; reading the item after each piece would take quadratic time.
+// An incomplete item of fewer bytes than this is short. It is read again as soon as the missing bytes have arrived. A
+// longer item is read again only when its bytes have doubled, because reading it after each piece would take
+// quadratic time.
 constexpr size_t kShort = 256;
 // The assumed size of an RDB whose sender has not announced the size (diskless replication). Limits the memory that a
 // RESIZEDB item can make this server allocate in advance.

@@ -45,7 +45,8 @@ void WriteIdBytes(RdbOutput& out, const StreamId& id) {
   for (const char byte : id.RawBytes()) out.Byte(static_cast<uint8_t>(byte));
 }
 
-// As in Redis, all integers in the listpack are signed.
+// Appends an integer to the listpack of a stream. As in Redis, all integers there are signed, so values of 2^63 or more
+// become negative.
 void AppendInteger(ListpackMaker& maker, uint64_t integer) { maker.AppendInteger(static_cast<int64_t>(integer)); }
 
 void AppendEntry(ListpackMaker& maker, const StreamBlock& block, const StreamId& block_id,
@@ -76,8 +77,8 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
 // the time 0. If the group has no consumer of that name, one is written that was last seen at kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
-// Writes the IDs of the entries that are pending for this consumer or were released by XNACK. Called only for the
-// consumer with the empty name, if there are released entries.
+// Writes the IDs of the entries that XNACK has released, and of those that are pending for this consumer. Called only
+// if there are released entries, for the consumer with the empty name.
 void WritePendingIds(RdbOutput& out, const StreamConsumer& consumer, const StreamGroup& group) {
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
     if (at.Get().IsReleased() || at.Get().consumer == &consumer) WriteIdBytes(out, at.Id());
@@ -157,7 +158,8 @@ class BlockReader {
     const PackedElement element = elements_.Next();
     return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
   }
-  // Reads a number of items, each of which takes `elements` elements. Fails if the listpack is too short for them.
+  // Reads and returns the number of items that follow, each of which takes `elements` elements of the listpack. If the
+  // rest of the listpack is too short for them, fails and returns 0.
   size_t Count(size_t elements) {
     constexpr size_t kMinBytes = 2;
     const int64_t count = Integer();

@@ -35,7 +35,7 @@ float FloatOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>
 uint64_t BitsOf(float number) { return std::bit_cast<uint32_t>(number); }
 
 // Replaces values that this server never stores: NaN and infinity by 0, -128 by -127, and bits after the last dimension
-// by 0. Distances from such a vector would be wrong, or no numbers.
+// by 0. With such values, distances could be wrong or NaN.
 void Sanitize(const VectorFormat& format, std::vector<uint64_t>& words) {
   switch (format.encoding()) {
     case VectorEncoding::kFloat: {

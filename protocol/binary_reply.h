@@ -30,7 +30,7 @@ class BinaryReplyReader {  // reads a reply in binary form (not RESP), as script
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }  // true: no part is left, or the reply is malformed
-  // A reply that has failed has no parts left, and Next returns nulls.
+  // Once the reader has failed, AtEnd() is true, and Next returns a null part.
   bool Failed() const { return failed_; }  // true: a part announced more than follows, or Next found no whole part
   // Returns the next part. Fails (see Failed) if the part announces more elements or bytes than the rest of the reply
   // can hold. So the caller may reserve room for them, or loop over them, without a check.

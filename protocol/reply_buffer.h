@@ -19,8 +19,8 @@
 
 namespace respite {
 
-// The allocator would map and unmap pages for each block of this size. Trim frees blocks that were not needed lately.
-// Not thread safe; must outlive every ReplyBuffer that uses it.
+// Keeps free blocks of 16 KB for reuse, because the allocator would map and unmap pages for each such block. Trim frees
+// blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
 class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block in bytes

@@ -140,7 +140,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   void RestoreBigArgument();                         // after Shrink: puts the big argument into a Blob again
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
   void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
-  void Restore(RequestBatch& batch);                  // appends saved_arguments_ to the batch
+  void Restore(RequestBatch& batch);                  // moves saved_arguments_ back into the batch
   Status Fail(std::string text);                      // sets error_; returns kError
   Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
   Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers

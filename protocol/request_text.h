@@ -34,7 +34,7 @@ class RequestWriter {  // appends one request, in RESP, to a string
   // Writes a line such as "*3\r\n" or "$5\r\n": the mark, the number and a line end. Requires: gathered_ has room for
   // this line.
   void Head(char mark, size_t number);
-  void Flush();  // appends gathered_ to out_
+  void Flush();  // moves the bytes in gathered_ to out_
 
   std::string& out_;
   size_t used_ = 0;                               // bytes of gathered_

@@ -450,9 +450,10 @@ void ScriptEngine::CollectAll() {
   NoteCollected();
 }
 
-// Called when the collector has visited everything, so that little garbage is left. While a script runs, the collector
-// starts again only after a quarter more was allocated. If it started at a fixed number of bytes, a state with more
-// code than that would make each small script pay for a step.
+// Sets how much memory must be in use before the collector starts again. Called when the collector has visited
+// everything, so that little garbage is left. While a script runs, the collector starts only after 32 MB more, or a
+// quarter more, were allocated, whichever is larger, and never below 64 MB in use. If it started at a fixed number of
+// bytes, a state with more code than that would make each small script pay for a step.
 void ScriptEngine::NoteCollected() {
   constexpr size_t kMinGarbageInScripts = size_t{32} << 20;
   collector_start_bytes_ =

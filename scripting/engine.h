@@ -81,7 +81,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void SetLoadMemory(size_t bytes) {  // the next library may add this many bytes to the Lua state
     load_memory_limit_ = used_bytes_ + bytes;
   }
-  void ReserveMemory(size_t bytes) { reserved_bytes_ += bytes; }    // code of this size is kept from now on
+  void ReserveMemory(size_t bytes) { reserved_bytes_ += bytes; }    // raises the scripts' memory limit for kept code
   void UnreserveMemory(size_t bytes) { reserved_bytes_ -= bytes; }  // undoes ReserveMemory for freed code
   size_t ReservedBytes() const { return reserved_bytes_; }          // bytes of the code that is kept
   // The code runs within the limits of SetLoadDeadline and SetLoadMemory. There is no reply.

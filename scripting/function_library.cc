@@ -189,7 +189,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   }
   for (const auto& [name, function] : added.functions) {
     const ScriptFunction* other = loaded.FindFunction(name);
-    // Two functions may not have one name, unless the library of the existing function is about to be replaced.
+    // Two functions may not have the same name, unless `added` replaces the library of the existing function.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
   if (error) return Failure(std::move(*error));

@@ -398,7 +398,8 @@ int Size(lua_State* lua) {
     const Item item = format.Next(position);
     if (item.kind == Kind::kText) luaL_argerror(lua, 1, "option 's' has no fixed size");
     if (item.kind == Kind::kChars && item.size == 0) luaL_argerror(lua, 1, "option 'c0' has no fixed size");
-    // As Redis does, struct.size ignores unknown letters and digits.
+    // As in Redis, struct.size ignores letters and digits that are no options. Control raises an error for other
+    // unknown characters.
     if (!IsLetterOrDigit(item.option)) format.Control(item.option);
     position += item.alignment + item.size;
   }

@@ -30,7 +30,8 @@ void PushFunction(lua_State* lua, int level) {
   if (lua_isnil(lua, -1)) luaL_error(lua, "no function environment for tail call at level %d", level);
 }
 
-// Makes the table at index 2 the environment of the function on top, without changing any other function.
+// Makes the table at stack index 2 the environment of the function on top of the stack. `upvalue` is the number of the
+// function's upvalue _ENV. Gives the function an _ENV of its own, so that no other function gets the new environment.
 void SetUpvalue(lua_State* lua, int upvalue) {
   if (luaL_loadbufferx(lua, "", 0, "=setfenv", "t") != LUA_OK) lua_error(lua);  // out of memory
   lua_pushvalue(lua, 2);

@@ -26,10 +26,10 @@ void RealNewClosingValue(lua_State* lua, const Value* value) asm("__real__Z16lua
 
 namespace {
 
-// Returns true if this __mode makes only the keys weak. Metamethod hides such a __mode, so the keys stay strong,
-// because a script could block the server with weak ones: since 5.2 such a table is an ephemeron table. If each value
-// refers to the next key, the collector needs quadratic time, and nothing can interrupt it. 5.1 has no ephemeron
-// tables: there the values keep such a chain of keys alive.
+// Returns true if this metatable field __mode makes only the keys of a table weak. Metamethod hides such a __mode, so
+// that the keys stay strong. Since 5.2, a table with weak keys is an ephemeron table: if each value refers to the next
+// key, the collector needs quadratic time. Nothing can interrupt the collector, so a script could block the server. 5.1
+// has no ephemeron tables: there the values keep such a chain of keys alive.
 bool HasWeakKeysOnly(const Value& mode) {
   if (mode.tag != kShortStringTag && mode.tag != kLongStringTag) return false;
   const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;

@@ -144,8 +144,9 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // Returns what __len returned if that is not a number. lua51_operators.cc makes the compiler add a division by 1
-  // after each operator #, and only this division has an integer as its second operand.
+  // Makes a division return its first operand unchanged if the second operand is an integer. lua51_operators.cc adds
+  // such a division by 1 after each operator #, and no other division has an integer there. So # returns what __len
+  // returned, if that is not a number.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;

@@ -114,8 +114,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Refuses a read-only table, of which scripts have only the proxy, an empty table. The other functions that change
-  // tables need no check, because they could put nothing into an empty table.
+  // Refuses to insert into a read-only table. Scripts have only the proxy of such a table, and the proxy is empty. The
+  // other functions of the library need no such check, because they cannot put an element into an empty table.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCounter work(lua);

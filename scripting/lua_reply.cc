@@ -124,7 +124,8 @@ class ReplyPusher {
     WrapTop(lua_, "set");
   }
 
-  // Skips attributes and pushes the value after them. As in Redis, scripts do not see attributes.
+  // Skips `pairs` attributes of a RESP3 reply (each a key and a value), and pushes the value after them. As in Redis,
+  // scripts do not see attributes.
   void PushAfterAttributes(int64_t pairs) {
     for (int64_t i = 0; i < 2 * pairs; ++i) {
       PushOne();

@@ -127,9 +127,10 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
   }
 }
 
-// Returns whether the relation holds. It never holds if a side is Nothing. Otherwise != holds, as in Redis, if no pair
-// of a value on the left and a value on the right is equal, and so also if a path selects nothing. Each other relation
-// holds if it holds for at least one pair.
+// Returns whether the comparison `left op right` is true. A side may have several values, if a path has selected them.
+// Every operator except != is true if it is true for at least one pair of a left and a right value. As in Redis, != is
+// true if == is false, and so also if a path selects nothing. If a side has no result (kNothing), every comparison is
+// false.
 bool Relates(JsonOperator op, const JsonOperand& left, const JsonOperand& right, JsonBudget& budget) {
   if (left.kind == JsonOperand::Kind::kNothing || right.kind == JsonOperand::Kind::kNothing) return false;
   if (op == JsonOperator::kNotEqual) return !Relates(JsonOperator::kEqual, left, right, budget);
@@ -247,7 +248,7 @@ bool MatchesJsonPattern(Bytes text, Bytes pattern, JsonBudget& budget) {
   if (pattern.size() > kMaxJsonPattern || !budget.Spend(pattern.size())) return false;
   auto compiled = RegularExpression::Compile(pattern);
   if (!compiled) {
-    // A regular expression that is too large was compiled up to the limit, and this work must count.
+    // Counts the work for a regular expression that is too large, because it was compiled up to the limit.
     if (Bytes(compiled.error()) == "Out of memory") budget.Spend(RegularExpression::kMaxInstructions);
     return false;
   }

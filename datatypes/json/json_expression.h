@@ -91,7 +91,7 @@ struct JsonExpression {  // an operator with its operands
 struct JsonContext {         // what the paths in an expression refer to
   const JsonValue& root;     // what $ stands for: the document
   const JsonMatch& current;  // what @ stands for: the value that a filter examines; outside filters, the document
-  JsonBudget& budget;
+  JsonBudget& budget;        // limits the work
 };
 
 // The result of an expression. kNodes: values of the document, or a literal. kValue: one new value. kTruth: true or

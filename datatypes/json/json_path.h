@@ -110,7 +110,7 @@ class JsonPath {  // a parsed path
   // A value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
   JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
   // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
-  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // without the last step
+  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // selects without the path's last step
   // Requires: IsExpression().
   std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // the values that the path computes
 

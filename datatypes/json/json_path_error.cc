@@ -62,7 +62,7 @@ class JsonPathChecker {
   }
   bool Fail(const std::string& expected) { return FailAt(at_, expected); }
 
-  // Reads all steps that follow. Afterwards, the next byte is not a blank.
+  // Reads all steps that follow, and the blanks after each. Returns false if a step is malformed.
   bool ReadSteps() {
     for (SkipBlanks();; SkipBlanks()) {
       const size_t start = at_;

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class JsonPathParser {  // reads one path
+class JsonPathParser {  // parses one JSONPath
  public:
   JsonPathParser(Bytes text, JsonPathGrammar grammar) : text_(text), grammar_(grammar) {}
 
@@ -61,7 +61,7 @@ class JsonPathParser {  // reads one path
     at_ += token.size();
     return true;
   }
-  bool TakeWord(Bytes word);  // like Take, but no letter or digit may follow
+  bool TakeWord(Bytes word);  // skips `word`, unless a letter or digit follows it; false: not skipped
   void SkipBlanks() {         // skips spaces, tabs and line ends
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }

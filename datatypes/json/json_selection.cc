@@ -47,8 +47,9 @@ class StepSelection {
     if (budget_.Spend(1)) found_.push_back({&value, &parent});
   }
 
-  // Spends one step for each name or index of a union such as [1,2], also if it selects nothing. A single one is free,
-  // because it costs no more than the visit. Returns false if the budget is spent.
+  // Spends one step for each name or index of a union such as [1,2], also for those that select nothing. A single name
+  // or index is free here, because looking it up costs no more than the visit of a value. Returns false if the budget
+  // is spent.
   bool SpendUnion(size_t parts) { return parts == 1 ? !budget_.IsSpent() : budget_.Spend(parts); }
 
   void ApplyToOne(const JsonValue& value) {

@@ -131,7 +131,8 @@ void AppendJsonNumber(std::string& out, double number) {
     return;
   }
   if (number < 0) out += '-';
-  // The scientific form: "1.234e+05", or "1e-07".
+  // Gets the number in scientific form, such as "1.234e+05" or "1e-07". The digits and the exponent are then taken from
+  // this text.
   std::array<char, 32> buffer;
   const auto end =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(number), std::chars_format::scientific);

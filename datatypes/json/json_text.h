@@ -16,7 +16,7 @@ namespace respite {
 
 struct JsonFormat {    // the texts between the parts of a document; all empty: the shortest form
   Bytes indent = {};   // before each element, once for each level
-  Bytes newline = {};  // after each bracket, and after each comma
+  Bytes newline = {};  // before each element, and before the closing bracket
   Bytes space = {};    // after each colon
   // If the text gets longer than this, it is incomplete, and the caller must ignore it.
   size_t max_bytes = SIZE_MAX;  // AppendJson stops soon after this many bytes

@@ -199,7 +199,7 @@ void JsonValue::Reserve(size_t size) {
   }
   const uint32_t used = block == nullptr ? 0 : block->size;
   block = static_cast<Block*>(ReallocateOrEnd(block, kJsonHeaderBytes + capacity * item_bytes));
-  // Uses the whole memory that the allocator has reserved.
+  // The capacity includes the memory that the allocator has reserved beyond the requested size.
   capacity = (malloc_usable_size(block) - kJsonHeaderBytes) / item_bytes;
   if (is_object) capacity = std::min(capacity, kMaxUnsorted);
   *block = {used, static_cast<uint32_t>(std::min<size_t>(capacity, std::numeric_limits<uint32_t>::max()))};

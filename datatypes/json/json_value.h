@@ -116,12 +116,12 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool IsConsistent() const;               // for tests; false: the structure violates one of its rules
 
  private:
-  struct Sampling {                // how UsedBytes estimates
+  struct Sampling {                // limits of an estimate by UsedBytes
     size_t max_samples;            // how many elements of a large container are measured
     size_t max_visits;             // how many values inside the value may still be visited
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
-  static constexpr int kTagBits = 3;
+  static constexpr int kTagBits = 3;  // the lowest bits of word_, which hold the tag
   // The values of bits 0-2, in the order of the table at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
@@ -142,7 +142,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // `place`: where the name belongs in the sorted index; 0 if there is no such index. FindMember sets it.
   JsonMember* FindMember(Bytes name, size_t& place) const;           // finds a member by its name; null: there is none
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
-  double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
+  double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes from a sample
   void SortNames();                                                  // fills the sorted index from the names
   void MergeNames(size_t sorted_count);  // sorts the index, whose first `sorted_count` numbers are sorted
   void Truncate(size_t size);            // records the new size, after the elements beyond it were moved or destroyed

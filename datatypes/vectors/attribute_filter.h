@@ -69,8 +69,8 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
     double number = 0;  // for kNumber: the value
     // Where the value begins. For kText and kField: the offset of the text or name in expression_. For kList: the index
     // of the first value in list_values_.
-    uint32_t begin = 0;
-    uint32_t size = 0;  // for kText and kField: bytes of the text or name; for kList: number of values
+    uint32_t begin = 0;  // where the text or name begins in expression_, or the list in list_values_
+    uint32_t size = 0;   // for kText and kField: bytes of the text or name; for kList: number of values
   };
   struct Value;
   class Compiler;
@@ -83,7 +83,7 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
                         const AttributeFilter& filter);
   bool Contains(const Value& container, const Value& value) const;  // computes `in`
 
-  std::string expression_;         // the whole text
+  std::string expression_;         // the text of the filter
   std::vector<Step> program_;      // the operations in postfix order
   std::vector<Step> list_values_;  // the values of all lists such as [1, "a"], one after the other: kNumber and kText
   size_t depth_ = 0;               // the greatest number of values on the stack

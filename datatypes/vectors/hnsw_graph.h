@@ -134,7 +134,7 @@ class HnswGraph {  // vectors and the links between them
   // `slot_of` returns the slot for an id, or kNone. Returns false if an id stands for no node of the layer, if a link
   // occurs twice, or if a link has no link back. The graph must not be used in these cases. `secret` is a random number
   // that the author of the file does not know; it helps to find missing links. Cost: O(n * m).
-  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // sets the links read from a file; false: bad
                     uint64_t secret);
 
   void Prefetch(uint32_t slot) const {  // prefetches the vector of a node
@@ -182,7 +182,7 @@ class HnswGraph {  // vectors and the links between them
     return size_t{level} * (m_ + 1) * sizeof(uint32_t);
   }
 
-  uint32_t TakeSlot();  // finds or makes a free record
+  uint32_t TakeSlot();  // returns an unused slot for a new node; makes room if necessary
   void AddRoom();       // adds a page of records, or enlarges the first page
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node

@@ -75,7 +75,8 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it may stand a
     return error == std::errc() ? std::optional(number) : std::nullopt;
   }
 
-  // Skips a word such as `true`, which must end there.
+  // Skips `word`, for example `true`. Returns false if the text does not continue with `word`, or if a letter or digit
+  // follows it.
   bool Word(Bytes word) {
     if (!rest_.starts_with(word)) return false;
     if (rest_.size() > word.size() && std::isalnum(static_cast<unsigned char>(rest_[word.size()])) != 0) return false;

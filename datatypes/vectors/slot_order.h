@@ -56,7 +56,7 @@ class SlotOrder {  // slots in the order of the names of their elements
   }
   // Removes an element. Requires: !IsEnd(place).
   void Erase(const Place& place);  // removes the element at this place
-  // Replaces the slot of an element that keeps its name.
+  // Stores the new slot of the element at `place`, whose name has not changed.
   void Replace(const Place& place, uint32_t slot) { chunks_[place.chunk][place.index] = slot; }
 
   // Each element has the same chance. Requires: there is an element. Cost: O(1) on average, as chunks are seldom small.

@@ -65,9 +65,9 @@ class VectorFormat {  // encoding and number of dimensions
     return !(distance > 0) ? 0 : distance > 2 ? 2 : distance;  // 0 also for NaN
   }
 
-  // Encodes a vector of length 1 into `to`. Returns StoredVector::scale, which is 0 unless the encoding is kInt8. Cost:
-  // O(dimensions).
-  float Encode(std::span<const float> unit, void* to) const;  // encodes a vector of length 1; returns its scale
+  // Encodes a normalised vector (of Euclidean length 1) into `to`. Returns StoredVector::scale, which is 0 unless the
+  // encoding is kInt8. Cost: O(dimensions).
+  float Encode(std::span<const float> unit, void* to) const;  // encodes a normalised vector; returns its scale
   // Appends the stored vector, multiplied with `length`. For kBinary, appends 1 and -1.
   void Decode(const StoredVector& stored, float length, std::vector<float>& to) const;  // appends the elements
 

@@ -136,8 +136,8 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Called when TEST CLOCK has moved the clock. Sends held output whose time has come. From now on, a reply that a fault
-// slows down (a trickle) is again sent some bytes at a time.
+// Called when TEST CLOCK has moved the clock. Sends held output whose time has come. A reply that a fault slows down (a
+// trickle) was held back during the move, and is sent in small steps again.
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;

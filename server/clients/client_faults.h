@@ -40,8 +40,8 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // begins in session.out. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
-  // Release and ReleaseAll do not undo two faults: CloseAfterOutput, and a cut (ReplyFault::Kind::kCut) that was
-  // applied.
+  // Release and ReleaseAll cannot undo a close that CloseAfterOutput has requested, or a reply that was already cut
+  // (ReplyFault::Kind::kCut).
   void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
   void Forget(Session& session);   // removes the session, which closes, from due_times_

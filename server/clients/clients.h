@@ -95,7 +95,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked returns some
 
  private:
-  static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long one FlushQueued may send messages, in µs
+  static constexpr int64_t kMaxMessageFlushUs = 1000;  // longest time in µs for which one FlushQueued sends messages
   // The number of bytes that one Turn sends, divided equally among the sessions with output. The share of each session
   // is at least kMinBytesPerFlush and at most kMaxBytesPerFlush. Copying 4 MB to the sockets takes about two
   // milliseconds.

@@ -37,7 +37,7 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   void Remove(const Place& place) { queues_.Remove(place); }  // removes a key whose transfer has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
-  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
+  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: a MIGRATE delays the command
                  std::span<const Bytes> arguments);
   // Marks all keys of a command that writes as changed, so that MIGRATE does not delete them here. Called for commands
   // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.

@@ -141,7 +141,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
                           Bytes head, Bytes message);
   size_t PublishToPattern(const PubSubTopic& pattern,  // sends to the pattern's subscribers; returns how many
                           Bytes channel, Bytes message);
-  size_t Deliver(const PubSubTopic& topic, Message message);  // sends to its subscribers; returns their number
+  size_t Deliver(const PubSubTopic& topic, Message message);  // sends it to the topic's subscribers; returns how many
   void DeliverTo(Session& session, const BlobPart& part);     // appends the message to the session's output
   void DeferPush(Session& session, Bytes message);            // keeps the message until the session's command ends
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // RESP text, made once

@@ -56,7 +56,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // their names take more than 64 MB + 1 KB for each of tracking-table-max-keys. The first call forgets up to 100 keys.
   // While the table stays above a limit, each call forgets up to 100 keys more than the call before.
   void EnforceTableLimit();  // above a limit of the table: forgets some keys, tells their readers
-  // Called at the end of a Turn. Sends the invalidations of broadcast mode, and those for clients_to_tell_all_.
+  // Sends the invalidations of broadcast mode. Sends an invalidation of all keys to the clients in
+  // clients_to_tell_all_. Called at the end of a Turn (a pass of the event loop).
   void Broadcast();  // sends the invalidations that have waited for the end of the Turn
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these

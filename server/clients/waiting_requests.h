@@ -48,8 +48,8 @@ struct PausedRequest {             // a request that waits, and will run in a la
 struct BlockCondition {  // what a blocking command waits for, and what happens after the timeout
   // A function that writes the reply when the timeout has passed, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when one of its keys was deleted or changed its type. kEndsWait: yes; kIgnored:
-  // no.
+  // Whether the request also runs again when one of its keys is deleted or changes its type. kEndsWait: it does.
+  // kIgnored: it does not.
   enum class KeyLoss : uint8_t { kIgnored, kEndsWait };  // whether a deleted key ends the wait
 
   std::span<const Bytes> keys = {};   // a change of one of these keys runs the request again; empty: no key

@@ -133,7 +133,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary says that it is a replica of this node. If the primary has said
   // so for cluster-node-timeout, and HasDataToReplacePrimary() is true, this node takes over the primary's slots.
-  void HandlePrimaryFollowingMe();  // after cluster-node-timeout: takes over the primary's slots
+  void HandlePrimaryFollowingMe();  // the primary says it is my replica: takes over its slots after a while
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
   NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens
                             const PacketHeader& header) const;

@@ -81,8 +81,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
 
   enum class Durably : uint8_t { kWritten, kSynced };  // kSynced: fsync before Save returns
   // Replaces nodes.conf. A crash of the machine leaves either the old or the new file. With kSynced, the new file is
-  // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
-  virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends
+  // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced. The
+  // server ends then, and must send no more packets.
+  virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: failed, the server ends
 };
 
 struct ClusterCore {         // references to what all parts of a cluster node use: settings, clock, network, view …

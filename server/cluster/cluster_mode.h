@@ -25,8 +25,8 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Locks nodes.conf and returns its content. Creates the file if there is none; the content is then empty. Fails with
-  // the reason. Requires: cluster-enabled.
+  // Locks nodes.conf and returns its content. If there is no nodes.conf, creates an empty one, and returns an empty
+  // text. If the file cannot be locked or read, the error says why. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
   // Whether nodes.conf may be out of date. kOwn: it may, because it contains only what this node knew when it stopped.
   // kAgreed: it is not, because the files of all nodes agree (ClusterStartPlan).

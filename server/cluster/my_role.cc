@@ -27,8 +27,9 @@ void MyRole::Follow(ClusterNode& primary) {
   ConnectToPrimary(is_sibling ? std::optional(shared_until) : std::nullopt);
 }
 
-// Connects to the new primary. If its address is not known, only stops following the former primary. Otherwise this
-// node would receive the former primary's data, and count as a replica with all data of the new one.
+// Connects to the new primary. If the address of the new primary is not known, stops following the former primary.
+// Otherwise the former primary would send data to this node, which counts as a replica with all data of the new
+// primary.
 void MyRole::ConnectToPrimary(std::optional<int64_t> shared_until) {
   const ClusterNode& primary = *core_.view.me().primary;
   if (!primary.HasAddress()) return core_.host.Follow("", 0, shared_until);

@@ -39,7 +39,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
   bool IsNull() const { return bytes_[0] == '\0'; }           // true: the null id, which names no node
   bool IsValid() const { return Parse(Text()).has_value(); }  // false: the null id, or other bytes from a broken packet
   Bytes Text() const { return {bytes_.data(), kLength}; }
-  std::string String() const { return std::string(Text()); }  // the 40 digits
+  std::string String() const { return std::string(Text()); }  // the ID as 40 hexadecimal digits
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates
   auto operator<=>(const NodeId&) const = default;
 

@@ -176,7 +176,8 @@ void ServerClusterHost::DeleteAllKeys() {
   RunNowOrAfterLongTask([this] {
     services_.data.dataset.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data.dataset);
-    // Puts the functions back, which Capture::Take has also taken: only keys must be deleted.
+    // Puts the functions back into the server. Capture::Take has removed them together with the keys, but only the keys
+    // must be deleted.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
     services_.replication.HandleDataDropped();

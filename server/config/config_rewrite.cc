@@ -78,8 +78,9 @@ class Document {
     for (Bytes line : SplitOn(text, '\n')) AddOld(TrimLine(line));
   }
 
-  // Replaces the old lines of this subject (for example a directive) by the new lines. Surplus old lines become empty.
-  // A surplus new line is appended if its presence is kAlways, or if all defaults are wanted (Detail::kAll).
+  // Replaces the old lines of this subject (for example a directive) by the new lines. If there are more old lines, the
+  // surplus ones become empty. If there are more new lines, a surplus one is appended only if its presence is kAlways,
+  // or if all defaults are wanted (Detail::kAll).
   void Write(std::string_view subject, const FileLines& form) {
     for (const FileLine& line : form) WriteLine(subject, line);
     ClearRest(subject);

@@ -293,10 +293,10 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// As in Redis, if all classes of events that the letter 'A' stands for are on, 'A' replaces their letters. The letters
-// 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes. If a version with arrays is
-// emulated, 'A' also needs the class of array events ('a'). Otherwise 'A' is returned with or without that class,
-// because most clients list all classes except this one.
+// Returns the letters of notify-keyspace-events. If all classes of events that the letter 'A' stands for are on, 'A'
+// replaces their letters. As in Redis, the letters 'n', 'o' and 'c' are then also left out, although 'A' does not
+// include their classes. If a version with arrays is emulated, 'A' stands also for array events ('a'). Otherwise 'a'
+// does not matter for 'A', because most clients list all classes except 'a'.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   const Dialect& dialect = DialectOf(settings.emulate);

@@ -68,7 +68,7 @@ struct History {                           // replication history of the data: i
     data = Data::kWhole;
     shared_until = kMaxOffset;
   }
-  static int64_t PlainOffset(int64_t offset_in_elections) {  // undoes the `- kMaxOffset` of OffsetInElections
+  static int64_t PlainOffset(int64_t offset_in_elections) {  // converts a result of OffsetInElections to an offset
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
   bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others

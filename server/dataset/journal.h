@@ -137,7 +137,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // executes the others. When a replica runs this command, later commands of the Unit may already have changed or
   // deleted the key. Requires: not called before.
   template <class... Words>
-  void AddAlone(const Words&... words) {  // propagates one more command, which old replicas may not know
+  void AddAlone(const Words&... words) {  // adds a command that replicas get last, as old ones may not know it
     if (!is_recording_) return;
     alone_index_ = Count();
     Replace(words...);

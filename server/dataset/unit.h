@@ -111,8 +111,9 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportNewKey(int db, Bytes key) {  // sends the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // Counts a miss, because a read found no key. If the key has expired, first removes it (under kPurge), so that its
-  // event "expired" precedes "keymiss". Because of this removal, must not be called during iteration.
+  // Counts a read that found no key, and sends the event "keymiss". If the key has expired, first removes it (under
+  // ExpiryRule::kPurge), so that its event "expired" comes before "keymiss". Because of this removal, must not be
+  // called during iteration.
   void ReportMiss(int db, Bytes key) {  // counts a read that found no key, and sends "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -165,7 +166,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
 
  private:
   void MarkModified(int db, Bytes key);    // sets the LRM bits of the key to now, if it exists
-  void PassToJournals(Grouping grouping);  // purges and passes commands: the work of Close
+  void PassToJournals(Grouping grouping);  // the work of Close: purges keys, passes the commands to the journals
   void PurgeLast();                        // removes the last item of keys_to_purge_; under kPurge, purges that key
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes and returns a key that has expired, is evicted, or whose slot is flushed or migrated. Notifies listeners,

@@ -103,7 +103,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void ApplyReplyModeInExec(Session& session, size_t reply_start);  // applies CLIENT REPLY to one reply in EXEC
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
-  void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
+  void KeepMessages(const Session& session) {  // for SUBSCRIBE: protects the output so far from CLIENT REPLY OFF
     if (!session.IsScript()) kept_output_end_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
@@ -220,8 +220,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply
 };
 
-// Tells the StatsRecorder and the observers of a finished command, and forgets which of its arguments were secret. The
-// StatsRecorder gets every call, so it is called directly and not as an observer.
+// Reports a finished command to the StatsRecorder and the observers. Then clears the list of the command's secret
+// arguments (redacted_arguments), which observers hide. The StatsRecorder is called directly, because it needs every
+// call; observers have thresholds.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

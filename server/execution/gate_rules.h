@@ -113,7 +113,7 @@ inline constexpr std::array<Row, kGateCount> kTable = {{
     {Gate::kFollower, {{kCheck, kCheck, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kByCaller, kByCaller}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
+constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made, or why not
   return rule.answer != kUndecided && (rule.answer == kSkipped) == !rule.why.empty();
 }
 // Returns whether kTable says for each check before a command (gate) and for each kind of request (RequestPath) whether

@@ -133,8 +133,8 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
-  // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A request with
-  // a large argument is the last one of its group, because Unread could not return this request to the parser.
+  // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A group ends
+  // after a request with a large argument, because Unread could not give that argument back to the parser.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {

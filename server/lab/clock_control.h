@@ -135,7 +135,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event; returns it; nullopt: none
   void Post(uint64_t client, std::function<JumpResult()> jump);
   bool EveryClientWaits() const;  // each client (at least one) is blocked, subscribed, held by a fault, closing …
-  void NotifyClockSet();          // tells the executor and the keeper; not called for jumps forward (Pass)
+  void NotifyClockSet();  // tells the executor and the TimeKeeper that the clock was set; jumps forward use Pass
 
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_jump_ = false;                    // the setting of TEST CLOCK AUTO

@@ -78,8 +78,9 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  // Drops expired keys and locks separately, the oldest of each list first, while their next_seq is below `first_seq`.
-  // A lock that is still held also keeps all locks that were acquired after it.
+  // Drops the oldest records of expired keys and the oldest records of ended locks. Stops in each list at the first
+  // record whose next_seq is not below `first_seq`. (next_seq is the number of the first journal entry after the
+  // expiry, or after the end of the lock.) A lock that is still held keeps all locks that were acquired after it.
   void DropBefore(uint64_t first_seq);  // drops the oldest records, while their next_seq is below `first_seq`
   void DropEnded();                     // drops all expired keys and all ended locks; keeps the locks that are held
   void Clear();                         // drops all records of keys and locks

@@ -340,9 +340,9 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // Shows the fault in the entry of the request. Does not show a fault that acts only on the reply +QUEUED, because
-    // EXEC later runs the command without the fault. Shows an error that replaces +QUEUED, because EXEC then does not
-    // run the request.
+    // Shows the fault in the entry of the request. Leaves out a fault that changes only the reply +QUEUED, because EXEC
+    // later runs the command without the fault. An error instead of +QUEUED is shown, because EXEC then does not run
+    // the request.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = rule_name;
     return;
   }

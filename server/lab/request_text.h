@@ -15,7 +15,7 @@ class CommandTable;
 
 // Returns how many leading arguments of the request cannot be secrets; SIZE_MAX: all of them. Needed for a request that
 // has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if it is unknown.
-size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many arguments are harmless
+size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many words are no secrets
                               std::span<const Bytes> words);
 
 // Returns conditions, which are arguments of TEST EXPECT or TEST AWAIT, on one line. Shortens arguments of more than

@@ -83,11 +83,11 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
       SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
-  Transfer SendUntapped(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
+  Transfer SendUntapped(Bytes bytes);                // does Send, but does not tell tap_
   Transfer SendUntapped(const ReplyBuffer& output, SendLimits limits);  // does Send, without a copy to tap_
-  void TellReceived(Bytes bytes, Transfer received);                    // gives received bytes to tap_, if it is set
-  void TellEnd(Transfer transfer);  // tells tap_, if it is set, that the peer ended or the connection failed
-  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
+  void TellReceived(Bytes bytes, Transfer received);  // gives received bytes to tap_, which must be set
+  void TellEnd(Transfer transfer);  // if the connection has ended or failed, tells tap_, which must be set
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, which must be set
 
   Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last failed transfer (plain stream)

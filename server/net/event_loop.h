@@ -38,8 +38,8 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   class Participant {  // an interface: a user of the loop, such as a server
    public:
     virtual ~Participant() = default;
-    // Called at the end of a turn in which this participant had events. `turn_us`: how long steps 2 to 4 of the turn
-    // took, in microseconds.
+    // Called at the end of a turn in which this participant had events. `turn_us`: how long the turn has taken so far,
+    // in microseconds, without the time in which the loop waited for events.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
     virtual void EndTurnDuringLongTask() = 0;   // called inside a turn with a long task, to send replies that wait
 

@@ -193,7 +193,8 @@ void LinkConnection::OnReady(SocketPoller::Events ready) {
 
 void LinkConnection::Receive() {
   // All connections of the loop read into this one scratch buffer. If OnReceived runs a long script or load, other
-  // connections may read meanwhile. ServeDuringLongTask gives them another buffer, so the content of `scratch` stays.
+  // connections may read meanwhile. ServeDuringLongTask gives those another buffer, so that they do not overwrite
+  // `scratch`.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

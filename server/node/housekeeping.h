@@ -20,8 +20,8 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   // be called TimerFrequency::Hz() times a second.
   void Tick();     // a timer tick: runs expiry, client limits, statistics …
   void EndTurn();  // at the end of each turn: writes the AOF, sends replies …
-  // Lets the cluster bus do what it may do now, writes the append-only file, then sends replies. The other work of
-  // EndTurn is not done, because it may change data.
+  // Saves nodes.conf and sends packets on the cluster bus if necessary, writes the append-only file, then sends
+  // replies. The other work of EndTurn is not done, because it may change data.
   void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies
   void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake in 10 ms
 

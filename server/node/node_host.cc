@@ -71,8 +71,9 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// Runs the loop in the middle of this Node's turn. At the end of that inner turn, this Node only writes the AOF and
-// sends replies, while other Nodes on the loop do all the work of the end of a turn.
+// Runs the event loop in the middle of this Node's turn, so that clients are served during a long task. At the end of
+// that inner turn, this Node only writes the AOF and sends replies, while other Nodes on the loop do all the work of
+// the end of a turn. Returns false if the loop or this Node has stopped.
 bool NodeHost::ServeDuringLongTask() {
   MarkActive();
   return loop_.ServeDuringLongTask() && !has_stopped_;

@@ -66,8 +66,8 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// The pieces of advice that LATENCY DOCTOR can give, as bits. AdviceText and DiskAdviceText write them, in their own
-// order.
+// The pieces of advice that LATENCY DOCTOR can give, as bits. The order of the bits means nothing: AdviceText and
+// DiskAdviceText define the order of the texts.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,

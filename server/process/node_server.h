@@ -106,7 +106,7 @@ class NodeServer {  // one Redis server of this process
     std::string text;      // initial nodes, in the format of nodes.conf
     ClusterMode::NodesFileTrust trust = ClusterMode::NodesFileTrust::kOwn;  // kAgreed: the texts of all nodes agree
   };
-  void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // replaces nodes.conf
+  void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // used instead of nodes.conf
 
   // --- For a primary and its replicas in the same process
 

@@ -23,7 +23,8 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
   int PollDescriptor() const { return event_.Get(); }  // readable when SIGTERM or SIGINT arrives
-  // Returns the last signal. PollDescriptor is then not readable until the next signal.
+  // Returns the last signal, SIGTERM or SIGINT; 0 if there was none, or after ForgetSignal. Afterwards, PollDescriptor
+  // is not readable until the next signal.
   int Take();
   // Forgets the signal of a shutdown that was cancelled, so that the next SIGINT requests a shutdown again. Must be
   // called after each cancellation.

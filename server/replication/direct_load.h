@@ -45,7 +45,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
 
   const Services& services_;  // the other parts of this server
   const Into into_;
-  Keyspace keyspace_;            // the second keyspace; unused with Into::kDataSet
+  Keyspace keyspace_;            // keyspace into which the snapshot is loaded; unused with Into::kDataSet
   FunctionLibraries libraries_;  // functions of the snapshot; unused with Into::kDataSet
   KeyspaceSink sink_;
   RdbReceiver receiver_;    // parses the snapshot

@@ -67,7 +67,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   // Returns the replicas that now receive a snapshot from a file (kFile) or through the pipe from a child process
   // (kPipe). There may be replicas of both kinds at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
-  bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE for other replicas; false: none fits
+  bool JoinRunningSnapshot(Session& session);  // lets a replica use the BGSAVE that runs for others; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
@@ -88,7 +88,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void SendFiles();                           // queues the next part of the snapshot file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
   void SendFile(Session& session);            // queues the next part of the snapshot file for one replica
-  void OpenFile(Session& session);  // begins to send the finished snapshot file to one replica; if it fails, closes it
+  void OpenFile(Session& session);  // begins to send the snapshot file to one replica; on failure closes its session
 
   const Parts parts_;                 // the arguments of the constructor
   std::optional<SnapshotPipe> pipe_;  // reads what the child writes; empty: no snapshot goes through a pipe

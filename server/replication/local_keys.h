@@ -26,7 +26,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that a wri
   void OnCall(const FinishedCall& call) override;  // notes the keys of a client's write that now have a deadline
   void RemoveExpired();            // checks the next 64 keys; removes expired keys and fields. Called by the timer
   void Clear() { keys_.clear(); }  // stops watching all keys; removes none from the keyspace
-  size_t Count() const { return keys_.size(); }  // number of keys that are watched
+  size_t Count() const { return keys_.size(); }  // number of keys that OnCall has noted
 
  private:
   using Key = std::pair<int, std::string>;  // database and name

@@ -53,7 +53,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- The stream
 
-  void PutOnline(Session& session);  // sends the replica the stream after Replica::sent_offset, now and from now on
+  void PutOnline(Session& session);  // marks the replica as online; sends it the stream after its sent_offset
   // Queues the new part of the stream for all replicas that are online. First adds REPLCONF GETACK to the stream, if
   // requested. Closes replicas above their output limit, and trims the backlog. Does nothing without a backlog. Called
   // at the end of each event loop turn, before replies are sent. Cost: O(replicas + parts of the stream).

@@ -417,8 +417,8 @@ void Replication::Cron() {
     full_sync_.Cron();
   }
   if (!stream_.HasBacklog() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
-  // Drops the backlog and changes the replication ID, so that a replica which reconnects later does a full
-  // resynchronisation: without a backlog, the offset does not count writes.
+  // Drops the backlog and changes the replication ID. Without a backlog, the offset does not count writes, so a replica
+  // that reconnects later must do a full resynchronisation.
   BeginNewHistory();
   services_.env.log.Notice(StrCat("Replication backlog freed after ", services_.env.settings.repl_backlog_ttl,
                                   " seconds without connected replicas."));

@@ -162,8 +162,8 @@ void Resync::DropOldHistory() {
   parts_.replicas.CloseAll();
   services.data.dataset.history.ReplaceWith(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
-  // Makes WAIT and WAITAOF count no server for earlier writes of the clients, because these writes belong to the
-  // history that ends here. Offsets of that history mean nothing in the next one.
+  // Makes WAIT and WAITAOF return 0 for writes that clients have made before. These writes belong to the history that
+  // ends here, and their offsets mean nothing in the next history.
   services.clients.registry.ForEach([](Session& session) {
     session.wait_offset = 0;
     if (session.last_change == LastChange::kKept) session.last_change = LastChange::kLost;

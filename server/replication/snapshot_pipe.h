@@ -33,7 +33,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  bool IsWhole() const { return tail_ == mark_; }  // true: the last bytes that were read are the mark
+  bool IsWhole() const { return tail_ == mark_; }  // true: the snapshot is complete: its last bytes are the mark
   bool IsPaused() const { return is_paused_; }     // true: reading has stopped, because a receiver is slow
   void Pause() { SetPaused(true); }                // stops reading from the pipe
   void Resume() { SetPaused(false); }              // reads from the pipe again

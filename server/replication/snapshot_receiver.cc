@@ -66,8 +66,9 @@ SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
   return delivered_bytes_ == *total_bytes_ ? Finish() : Status::kMore;
 }
 
-// Handles bytes of a snapshot that ends with a mark. The mark counts only if no bytes follow it: the primary sends
-// nothing after the mark until this replica acknowledges the snapshot.
+// Takes bytes of a snapshot of unknown length. Such a snapshot ends with a mark: 40 random characters, which the
+// primary has announced in the header. The mark counts only if no bytes follow it, because the primary sends nothing
+// after the mark until this replica acknowledges the snapshot.
 SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
   tail_.append(bytes);
   bytes = {};

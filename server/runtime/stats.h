@@ -36,7 +36,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
   size_t Most(int64_t now_s) const;        // the largest value of the last 8 seconds; 0: none
 
  private:
-  static constexpr size_t kSeconds = 8;  // how many seconds a value counts
+  static constexpr size_t kSeconds = 8;  // for how many seconds a value counts
   struct Slot {                          // the largest value of one second
     int64_t second = -1;                 // the second (`now_s` of Note) for which `bytes` counts; -1: none yet
     size_t bytes = 0;                    // the largest value in this second
@@ -73,7 +73,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t reply_buffer_shrinks = 0;                    // how often Redis would have shrunk a client's reply buffer
   uint64_t reply_buffer_expands = 0;                    // how often Redis would have enlarged a client's reply buffer
   uint64_t turns = 0;                                   // number of event loop turns in which this server had events
-  uint64_t turn_us = 0;                                 // how long all turns took together
+  uint64_t turn_us = 0;                                 // total duration of all turns in µs
   uint64_t longest_turn_us = 0;                         // how long the longest turn took
   uint64_t command_us = 0;                              // how long all commands took together
   uint64_t timer_us = 0;                                // how long all timer ticks took together

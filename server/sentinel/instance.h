@@ -55,7 +55,7 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   Primary& primary;                    // the primary that this instance belongs to; a primary refers to itself
   std::string run_id;                  // run_id in INFO of a server, or the id of a Sentinel; empty: not known yet
   std::shared_ptr<InstanceLink> link;  // the connections to this instance
-  int64_t last_publish_ms;         // when a hello message was last published there (real time), or set back to be due
+  int64_t last_publish_ms;         // when a hello message was last published at it (real time); set back to publish now
   bool is_down = false;            // true: this Sentinel considers the instance down (sdown, "subjectively")
   int64_t down_since_ms = 0;       // when the instance last became down (real time); 0: never
   bool has_killed_script = false;  // true: SCRIPT KILL was sent since the instance became down

@@ -34,8 +34,8 @@ LeaderElection::Vote LeaderElection::VoteForLeader(Primary& primary, uint64_t ep
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  // Saves the vote before it is sent. If that fails, returns no vote, because after a crash this Sentinel could vote
-  // again in this epoch.
+  // Saves the vote before it is sent. If it cannot be saved, returns no vote: after a crash, this Sentinel would not
+  // know of the vote, and could vote again in this epoch.
   if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.ReportPrimaryEvent(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {

@@ -47,7 +47,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void LogFailoverDelay(Primary& primary) const;            // logs once when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover, and its time
   void WaitForElection(Primary& primary);                  // step 1: continues if elected, or if the failover is forced
-  bool HasFreshReplicaInfo(const Primary& primary) const;  // true: all reachable replicas sent INFO since the start
+  bool HasFreshReplicaInfo(const Primary& primary) const;  // true: all reachable replicas sent INFO in this failover
   void ChooseReplicaToPromote(Primary& primary);  // chooses the best replica, when INFO is fresh; aborts if none fits
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica, once connected
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout

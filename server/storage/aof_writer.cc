@@ -175,8 +175,8 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             "it starts.  ftruncate: " +
             IoErrorText(error));
       }
-      // Counts the written bytes as bytes of the file, because it could not be removed. The next attempt writes only
-      // the rest.
+      // Counts the written bytes as part of the file, because ftruncate could not remove them. The next attempt writes
+      // only the rest.
       bytes_ += progress.bytes;
       written_bytes_ += progress.bytes;
       buffer_.erase(0, progress.bytes);

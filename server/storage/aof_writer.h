@@ -62,7 +62,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
   // A server that loads the files estimates the replication offset: it assumes at most this number of stream bytes for
   // each byte of a file, because the stream has the same commands (Replication::SetLeastOffset).
-  static constexpr int64_t kMaxStreamPerFile = 3;  // stream bytes for each byte of the file, at most
+  static constexpr int64_t kMaxStreamPerFile = 3;  // assumed maximum of stream bytes for each byte of the file
   // Adds the annotation "#REPL-OFFSET:<offset>" if `offset`, the replication offset, is more than 8 MB above what can
   // be estimated from this file. This is so after messages (PUBLISH) and commands that only replicas get. Must be
   // called before Flush, so that the annotation is in the file before a replica gets this part of the stream. Cost: a
@@ -129,7 +129,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   FsyncGuarantee guarantee_;                        // TEST CRASH: how much of the file survives a machine crash
   int selected_db_ = -1;                            // database of the last SELECT in this file; -1: none yet
   int64_t timestamp_s_ = 0;                         // Unix time of the last "#TS:" line
-  int64_t annotated_offset_ = 0;                    // offset in the last annotation of this file; 0: there is none
+  int64_t annotated_offset_ = 0;                    // offset in the last #REPL-OFFSET annotation of this file; 0: none
   uint64_t annotated_bytes_ = 0;                    // value of appended_bytes_ after that annotation, or in Open
   uint64_t appended_bytes_ = 0;                     // bytes that were added to buffer_ since the start
   uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded

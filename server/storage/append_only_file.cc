@@ -241,8 +241,8 @@ void AppendOnlyFile::TurnOff() {
   if (IsRewriting()) parts_.child_processes.Kill();
 }
 
-// Drops the commands that were recorded since the fork, and their file. They are useless, because the base before them
-// was not completed.
+// Stops recording commands for the temporary incremental file, and removes the file. The file has the commands since
+// the fork of a rewrite whose base was not completed, so they are useless.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -262,8 +262,8 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
     return StartRewrite();
   }
   is_rewrite_scheduled_ = true;
-  // Resets the count of failures. As in Redis, a rewrite that a client has requested, and that is scheduled, need not
-  // wait because earlier rewrites have failed.
+  // Resets the count of failed rewrites. As in Redis, the scheduled rewrite that a client has requested does not wait
+  // because of these failures.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -98,9 +98,9 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleChildEnd(const ChildEnd& end);  // called when the child that BeginByItself started for the base has ended
   void PinBase();                            // links the base of the append-only file
   void HandleBaseComplete();                 // enters kIncrementing, as the base is complete
-  IoError TakeOverIncremental();             // links the AOF's last incremental, which recorder_ continues from now on
+  IoError TakeOverIncremental();             // links the AOF's last incremental; recorder_ continues it
   FailureReason SealFromAof();               // links the incremental, and lets the append-only file begin another one
-  FailureReason SealByItself();              // writes the incremental to the disk
+  FailureReason SealByItself();              // syncs the incremental, writes the manifest; returns why that failed
   void Fail(const std::string& reason);      // gives up the backup, and removes its files
   void Forget();                             // returns to the state kIdle
 

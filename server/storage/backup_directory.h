@@ -34,7 +34,7 @@ class BackupDirectory {  // the folder `backupdirname` and its files
 
   IoError Link(const std::string& from, const std::string& name);  // also gives the file `from` the name `name` here
   void Unlink(const std::string& name) { files_.Remove(PathOf(name)); }  // removes the name that Link has given
-  IoError Rename(const std::string& from, const std::string& to);  // renames a file of this directory, and syncs it
+  IoError Rename(const std::string& from, const std::string& to);  // renames a file here, and syncs this directory
   // Writes the manifest under its temporary name. Requires: all files that the manifest names are in the directory.
   // InstallManifest gives the manifest its final name; after that the backup is complete.
   IoError WriteTemporaryManifest(const AofManifest& manifest);  // writes and syncs the manifest under another name

@@ -36,8 +36,8 @@ RdbLoadResult LoadRdb(const Services& services, File& file,  // loads the RDB at
 RdbLoadResult LoadRdbFile(const Services& services, const std::string& path,  // loads the RDB file at `path`
                           const RdbLoadOptions& options, const Session* holder = nullptr);
 
-// Loads the server's dump file (dbfilename). `holder` is the client whose command loads (may be null); see
-// Loading::Begin.
+// Loads the server's dump file (dbfilename). `holder`: the client whose command loads the file, from which the server
+// reads no input meanwhile; null: no client.
 LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options,  // loads the RDB file `dbfilename`
                      const Session* holder = nullptr);
 

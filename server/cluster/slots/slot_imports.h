@@ -61,7 +61,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
-  // Throws a Refusal if the import has failed (Import::failure_reason), or if SNAPSHOT-EOF has not come.
+  // Throws a Refusal if the session's import has failed (Import::failure_reason), or if CLUSTER SYNCSLOTS SNAPSHOT-EOF
+  // has not arrived.
   void EndChanges(Session& session);    // handles PAUSED: the source has paused writes, and sends no more changes
   uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 

@@ -31,13 +31,13 @@ class SlotMigrations {  // moves whole slots to and from other nodes
               const std::string& name);
   // Requests the slots from their owner. Returns the name of the migration. Requires: a cluster, and FindRequest() is
   // null.
-  std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
+  std::string Import(const SlotSet& slots, const NodeId& source);  // requests the slots; returns the migration's name
   const SlotJob* FindRequest() const;  // the import that this node has requested and that runs; null: none
   // Cancels the export or the requested import with this name; an empty name: all of them.
   size_t Cancel(Bytes name);  // returns how many migrations were cancelled (CLUSTER MIGRATION CANCEL)
   std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one of `slots` that an export moves; or nothing
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
-  bool IsExporting(Bytes name) const;                               // the export with this name is queued or runs
+  bool IsExporting(Bytes name) const;                               // true: an export of this name is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all exports, queued ones too; false: none could be cancelled
 
@@ -54,7 +54,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   void Forget(Session& session) { imports_.Forget(session); }  // called when a session closes: its import fails
 
  private:
-  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job; nodes not set yet
+  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // makes a queued job without source and target
                  const SlotSet& slots) const;
 
   const Services& services_;  // the other parts of this server

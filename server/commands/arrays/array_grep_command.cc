@@ -173,7 +173,7 @@ class ArraySearch {
   uint64_t steps_left_ = kMaxSteps;  // steps that the regular expressions may still take
 };
 
-// An end of the range to search.
+// The first or the last index of the range that ARGREP searches.
 class SearchBound {
  public:
   // `word` is an index, `-` for the first or `+` for the last index of the array.

@@ -38,7 +38,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
   uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the longest common subsequence
 
   // If there are several longest common subsequences, returns the one that Redis returns.
-  Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
+  Subsequence Trace() const;  // computes the LCS from the table. Cost: O(|a| + |b|)
 
  private:
   LcsTable(Bytes a, Bytes b, std::unique_ptr<uint32_t[]> cells) : a_(a), b_(b), cells_(std::move(cells)) {}

@@ -179,7 +179,8 @@ const char* RefusalFor(FailedMigrateStep failed_step) {
   }
 }
 
-// Replies with an error. The changes are kept, because the keys that the target has accepted stay moved.
+// Replies with an error. Does not throw it, so that the command's changes are kept: the keys that the target has
+// accepted are deleted here.
 void ReplyFailure(Call& call, const Refusal& failure) {
   call.services.env.stats.CountError(failure.text);
   call.reply.Error(failure.text);

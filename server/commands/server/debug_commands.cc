@@ -77,7 +77,7 @@ constexpr char kRestartFailed[] = "ERR failed to restart the server. Check serve
 
 namespace {
 
-// Parses a number as atoi does in C: reads the digits at the beginning, and returns 0 if there are none.
+// Parses a number as atoi does in C: skips blanks, reads a sign and digits, and returns 0 if there are no digits.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
 // Takes an integer that is not negative. As in Redis, a negative number and a text that is no number give the same

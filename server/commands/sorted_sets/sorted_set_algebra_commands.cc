@@ -61,8 +61,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // Calls visit(Bytes member, double score) for the members until `go_on()` returns false. For a set, calls `go_on()`
-  // after each member. For a sorted set, calls it only before each piece of 64 members, all of which are visited.
+  // Calls visit(Bytes member, double score) for each member, until `go_on()` returns false. `go_on()` is called after
+  // each member of a set, and before each group of 64 members of a sorted set.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {

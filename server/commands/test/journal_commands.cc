@@ -206,8 +206,8 @@ void ExpectCount(Call& call) {
   const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
-  // Throws a Refusal if the journal has dropped entries, because more requests than `found` may have matched. Does not
-  // throw if more matches would not change the result.
+  // Throws a Refusal if the journal has dropped entries, because these may have matched too, so that `found` is too
+  // small. Does not throw if more matches would not change the result.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireCompleteJournal(journal, filter);

@@ -35,7 +35,7 @@ inline std::string DimensionMismatch(size_t got, uint32_t has) {          // the
 }
 
 struct EncodedVector {          // a vector in the form that a set stores
-  std::vector<uint64_t> words;  // the bytes of the encoded vector
+  std::vector<uint64_t> words;  // the bytes of the encoded vector, padded to whole words
   float scale = 0;              // with Q8: the value that 127 stands for (StoredVector::scale)
   float length = 0;             // length of the vector before it was normalised
 

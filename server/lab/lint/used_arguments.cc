@@ -27,8 +27,8 @@ class Walk {
   std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept,
                                  const SyntaxArgument* versioned_argument);
   std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* versioned_argument);
-  // Matches as many of these optional arguments as possible, in any order. Returns the index in words_ after the last
-  // matched word.
+  // Matches as many of the optional arguments `run` as possible, in any order. Returns the index in words_ after the
+  // last matched word; `at` if none matches.
   size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* versioned_argument);
   static Arguments ChildrenOf(const SyntaxArgument& node) { return {&node + 1, node.size - 1u}; }
 

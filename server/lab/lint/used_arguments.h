@@ -11,7 +11,7 @@ namespace respite {
 
 struct UsedArgument {                        // an argument of a command's syntax that a request uses
   const SyntaxArgument* argument;            // the argument in the command's syntax
-  const SyntaxArgument* versioned_argument;  // the argument or an enclosing group, with the version (`since`); or null
+  const SyntaxArgument* versioned_argument;  // the argument or an enclosing group with a version (`since`); null: none
 };
 
 // Returns the tokens (options and fixed words) and the optional values that the request uses, in the order of the

@@ -40,7 +40,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool HasEnded() const { return has_ended_; }  // true: either side has closed the connection, or connecting failed
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // true: connecting failed
   bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
-  const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty: open, or hung up
+  const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty: open, or closed here
   bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
   // Returns true if replies cannot be compared from now on: after SYNC, PSYNC or MONITOR, or if the bytes of one of the
   // servers are not RESP.

@@ -15,7 +15,7 @@ namespace {
 constexpr Bytes kPlaceOfReport = "<!-- report -->\n";  // where the page gets the summary and the data
 constexpr size_t kMaxHtmlRequestBytes = 400;
 
-// Returns the letter by which the script of the HTML page knows how to draw the row.
+// Returns the letter that tells the script of the HTML page how to draw the row.
 char RowLetter(const Chart::Row& row) {
   if (row.entry == nullptr) return 'x';  // a key expired
   switch (row.entry->outcome) {

@@ -157,7 +157,8 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = ClassifyResult(result, receive_waits_);
       if (filled == 0) return outcome;
-      // Returns the bytes that were read. If the connection has also ended or failed, the next Receive reports this.
+      // Returns the bytes that were read until now. If the connection has also ended or failed, claims that more input
+      // is buffered, so that Receive is called again and reports this.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }

@@ -11,8 +11,8 @@
 // * The handler calls only async-signal-safe functions and the unwinder, which POSIX does not list. The unwinder
 //   allocates nothing. Its only lock (of the list of loaded files, recursive) is not held by a thread that waits for
 //   the report. PrepareStackTraces makes the first call of the unwinder, which sets up its tables.
-// * siglongjmp skips destructors, so no part of the report has any, except in the child, which does not jump (a
-//   static_assert checks captures). The frame with the open log is not skipped.
+// * siglongjmp skips destructors. So no part of the report has objects with destructors, except in the child, which
+//   does not jump. (A static_assert checks the captures of each part.) The frame with the open log is not skipped.
 // * The list of servers is read without a lock. A server that is being removed from the list still exists.
 // * Only a child made by _Fork uses the heap. That child is a copy without connections, so it can do no damage. If a
 //   lock was held or the heap is damaged, only the child hangs or dies. The child ends after seconds, with its parent,

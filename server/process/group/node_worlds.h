@@ -49,7 +49,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   // Crashes and restarts the isolated server (world) of `caller`, as Restarts::Crash says. Returns false if the client
   // cannot move (Connection::FindMovable). Clients of the main server call NodeRestarts::Crash instead.
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's world; false: impossible
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // restarts the caller's world; false: impossible
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
