@@ -21,7 +21,7 @@ namespace respite {
 // 19, or of depth 20 and more. A cell without a hint (slot.h) stores the tag only.
 struct HashTrace {                                                  // the bits of a slot's hash that its page stores
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
-  static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
+  static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about page splits
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
     const auto split_bits = static_cast<uint32_t>((hash << (SplitWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));

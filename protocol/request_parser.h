@@ -89,7 +89,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   }
   // Returns what PendingBytes would be after Unread(batch, index), which adds the bytes of the batch's requests from
   // `index` on. Requires: Unread(batch, index) would be allowed.
-  size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes after Unread(batch, index)
+  size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes, as it would be after Unread
                               size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }

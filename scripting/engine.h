@@ -146,7 +146,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     if (used_bytes_ > collector_start_bytes_) CollectSome();
   }
   void CollectSome();     // runs one step of Lua's garbage collector
-  void NoteCollected();   // after a full collection: sets when the next one begins
+  void NoteCollected();   // a full collection has ended: sets at which memory use the next begins
   void StartCollector();  // lets Lua's garbage collector run until the script ends
 
   ScriptHost& host_;                                         // the server, as scripts use it

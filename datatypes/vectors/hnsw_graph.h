@@ -119,7 +119,7 @@ class HnswGraph {  // vectors and the links between them
     visited_ = std::move(visited);
   }
   // The search is greedy and begins at the entry node. Requires: the graph is not empty.
-  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // a near node of this layer, for a search
+  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // near `query`; a search of `layer` begins there
 
   // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
   // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
@@ -129,9 +129,10 @@ class HnswGraph {  // vectors and the links between them
     At(slot).length = length;
   }
   bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // adds a link to the id `number`; false: no room
-  // `slot_of` returns the slot for an id, or kNone. Returns false if an id stands for no node of the layer, if a link
-  // occurs twice, or if a link has no link back. The graph must not be used in these cases. `secret` is a random number
-  // that the author of the file does not know; it helps to find missing links. Cost: O(n * m).
+  // Replaces the ids in all links by slots. `slot_of` returns the slot for an id, or kNone. Returns false if an id
+  // stands for no node of the layer, if a link occurs twice, or if a link has no link back; then the graph must not be
+  // used. `secret` is a random number that the author of the file does not know; it helps to find missing links. Cost:
+  // O(n * m).
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
                     uint64_t secret);
 
@@ -345,7 +346,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
   std::vector<VectorHit> start_nodes_;    // the constructor's `entries`; empty after Run has offered them as hits
   std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
-  VisitedSlots visited_;
+  VisitedSlots visited_;                  // the slots that the search has visited
 };
 
 }  // namespace respite

@@ -87,7 +87,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   Transfer SendUntapped(const ReplyBuffer& output, SendLimits limits);  // does Send, without a copy to tap_
   void TellReceived(Bytes bytes, Transfer received);                    // gives received bytes to tap_, if it is set
   void TellEnd(Transfer transfer);  // tells tap_, if it is set, that the peer ended or the connection failed
-  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives tap_, if set, the bytes that were sent
 
   Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last failed transfer (plain stream)

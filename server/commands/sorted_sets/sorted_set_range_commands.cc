@@ -235,9 +235,9 @@ class ZeroSign {
   bool packed_;
 };
 
-// Refuses a ZRANGESTORE of the primary whose effect depends on the primary's version: with a negative offset, Redis 7.4
-// and 8.0 and Valkey count from the end of a large set, and other versions store nothing. The error closes the link to
-// the primary.
+// Refuses a ZRANGESTORE from the primary if its effect depends on the primary's version. This is so with a negative
+// LIMIT offset: Redis 7.4, Redis 8.0 and Valkey count it from the end of a large set, and other versions store nothing.
+// The error closes the link to the primary.
 void RefuseIfVersionDecides(const Call& call, const SortedSet& set, const RangeOptions& options) {
   const bool is_from_primary = call.session.Caller().kind == SessionKind::kPrimary;
   if (!is_from_primary || options.offset >= 0 || options.by == RangeBy::kRank) return;

@@ -504,9 +504,9 @@ struct XReadGroup {
     return delivery;
   }
 
-  // For XREADGROUP CLAIM: computes in how many ms the next pending entry will have been idle for `idle_ms`; at most a
-  // day. Sets `retry_ms` to this time, unless `retry_ms` is already set (not 0) and is less. Changes nothing if no
-  // pending entry has been idle for less than `idle_ms`.
+  // For XREADGROUP CLAIM: computes in how many ms the next pending entry will have been idle for `idle_ms`, at most a
+  // day. Sets `retry_ms`, after which the blocked request runs again, to this time if this is less, or if `retry_ms` is
+  // 0 (not set). Changes nothing if all pending entries have been idle for `idle_ms`.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);
