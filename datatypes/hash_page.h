@@ -28,7 +28,7 @@ struct HashTrace {                                                  // the bits 
     return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
-  static uint8_t TagOf(uint64_t hash) {  // a high 1 and seven bits of the hash, so never 0; stored with each slot
+  static uint8_t TagOf(uint64_t hash) {  // bit 7 set, and seven bits of the hash: never 0; stored with each slot
     return static_cast<uint8_t>((hash >> 32) | 0x80);
   }
   static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths

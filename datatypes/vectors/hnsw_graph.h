@@ -104,8 +104,8 @@ class HnswGraph {  // vectors and the links between them
   // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
                                      std::span<const VectorHit> entries, uint32_t ef, uint32_t layer) const;
-  // On each layer, the nearest `ef` nodes that a search finds are candidates for neighbours. Cost: O(ef * m * log n)
-  // distances.
+  // Adds a node, and links it on each layer with some of the nearest `ef` nodes that a search of the layer finds. Cost:
+  // O(ef * m * log n) distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
   // Then links pairs of former neighbours of the node, the nearest pairs first. Cost: O(m * m) distances.
@@ -194,8 +194,9 @@ class HnswGraph {  // vectors and the links between them
   void Unlink(uint32_t one, uint32_t other, uint32_t layer);    // removes the links between two nodes
   void Connect(uint32_t slot, uint32_t layer,                   // links a new node with the best of the candidates
                std::span<const VectorHit> candidates);
-  // Links `slot` with a node that has no room, and removes a link of that node. If `must` is true, links them even if
-  // `slot` is a worse neighbour than all that the node has. Returns false if they were not linked.
+  // Links `slot` with a node that has no room for another link, and removes a link of that node. Does nothing, and
+  // returns false, if all its present neighbours are better, or if the removed neighbour would keep too few links. If
+  // `must` is true, always links them.
   bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;

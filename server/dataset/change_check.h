@@ -63,7 +63,7 @@ class ChangeCheck {
   // Called when the edit gave the key a value or a deadline, which may be equal to the old one, or removed the key.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
-  // Turns the check of this edit off, for a change that is left unreported on purpose.
+  // Turns this check off, for a change that the command does not report on purpose.
   void DisableChangeCheck() { is_closed_ = true; }
   // Compares the value with the value before the edit. Aborts if a change was not reported or counted, or if a refused
   // command changed the key. Later calls do nothing.

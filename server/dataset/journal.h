@@ -121,7 +121,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. The
   // arguments are Bytes or integers. Further calls add commands. Does nothing unless IsRecording(). Cost: O(bytes).
   template <class... Words>
-  void Replace(const Words&... words) {  // propagates this command instead of the running one
+  void Replace(const Words&... words) {  // adds a command to propagate instead of the running one
     if (!is_recording_) return;
     RequestWriter writer(BeginCommand(), sizeof...(Words));
     (Put(writer, words), ...);
@@ -129,7 +129,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Propagates a command of any length instead of the running one. `words` are strings or Bytes. Does nothing unless
   // IsRecording(); to save time, callers should build `words` only then.
   template <class Word>
-  void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
+  void Replace(const std::vector<Word>& words) {  // adds a command to propagate instead of the running one
     if (is_recording_) AppendRequest(BeginCommand(), words);
   }
   // Adds a command to those of Replace, which are propagated instead of the running command. Replicas get this command

@@ -171,7 +171,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   void ReadTime();                                            // updates the cached clock time
   void SetCurrentTime(int64_t real_us);                       // sets the cached clock time from this real time in µs
-  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run it; may throw Refusal
+  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request; may throw
   void AnswerInstead(const Request& request, Bytes reply);    // replies with `reply` (RESP); the request does not run
   // Completes the reply: removes the reply if CLIENT REPLY has turned replies off, and applies a fault of TEST FAULT to
   // the reply. Never removes the first `kept_bytes` bytes of the session's output.

@@ -1,6 +1,6 @@
 // Loads the data at startup from one source: the file that preload-file names; if it is not set, the append-only file
-// if appendonly is on; otherwise the RDB file. A server with `--test` and no directive about data
-// (Settings::starts_empty) loads no RDB file.
+// if appendonly is on; otherwise the RDB file. With `--test`, loads no RDB file unless `dir`, `dbfilename` or
+// `appendonly` is set (Settings::starts_empty).
 #pragma once
 
 #include "server/storage/rdb_loader.h"

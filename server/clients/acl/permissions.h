@@ -40,9 +40,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
-  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? A refusal goes to ACL LOG
                    AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? A refusal goes to ACL LOG
                    AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }
