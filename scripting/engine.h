@@ -119,7 +119,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
                         size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts; calls Check
   void Check(lua_State* lua);       // raises an error if the script must end (PollStopReason); else sets the hook again
-  void CheckIfDue(lua_State* lua);  // calls Check if ScriptWatch::IsCheckDue says so
+  void CheckIfDue(lua_State* lua);  // if IsCheckDue: checks whether the script must end
   void BeforeResume(lua_State* lua) override;           // called before a coroutine is resumed; calls CheckIfDue
   void OnSwitch(lua_State* thread) noexcept override {  // this Lua thread (a coroutine or its resumer) runs now
     watch_.Switch(thread);

@@ -64,7 +64,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unbalanced_names_xread = false;            // XREADGROUP also gets the error "Unbalanced XREAD list of streams"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
-  std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // of EVALSHA and SCRIPT SHOW
+  std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // error for an unknown SHA-1
   bool scan_refuses_unknown_types = false;       // SCAN … TYPE with an unknown type name is an error
   bool expiry_is_checked_first = false;          // GETEX checks its expiry time even if the key is absent
   bool geo_errors_name_member = false;           // GEOSEARCH … FROMMEMBER x: the error is "member x does not exist"

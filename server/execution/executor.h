@@ -216,7 +216,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   int64_t unit_wall_us_ = 0;             // what TIME shows: Unix time in µs when the running Unit began
   size_t kept_output_end_ = 0;  // size of the session's output up to which CLIENT REPLY OFF drops nothing; 0: none
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
-  std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply
+  std::string last_error_;  // error text that the last failed command has thrown; empty: its reply has the error
 };
 
 // Tells the StatsRecorder and the observers of a finished command, and forgets which of its arguments were secret. The

@@ -106,7 +106,8 @@ RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   return {span.first + span.count - skipped - taken, taken};
 }
 
-// Returns the members between the two ends, without LIMIT. Requires: the ends are no ranks.
+// Returns the members between the two ends of a range by score or by member, without LIMIT. Requires: `options` has no
+// range by rank.
 RankSpan SpanBetweenEnds(const SortedSet& set, const RangeOptions& options) {
   return options.by == RangeBy::kScore ? set.RankSpanOf(options.score) : set.RankSpanOf(options.lex);
 }
