@@ -69,9 +69,9 @@ class Connection final : public Transport,  // the socket of one client, and its
   void UnsubscribeThenClose();                   // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
-  // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
-  // the client as new if that user was deleted or turned off.
-  void RestoreUserOnReturn(Session& session, const NodeHost& home) const;  // gives a client that returns its user
+  // Restores the user of a client that has left the server that accepted it (`home`) and now returns there. Treats the
+  // client as new if this user was deleted or turned off.
+  void RestoreUserOnReturn(Session& session, const NodeHost& home) const;  // restores the user of a returned client
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
   struct Home {            // the server that accepted the client, and the client's user there

@@ -21,8 +21,8 @@ class Users;
 // "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key, channel or database. kInScript begins
 // with "ACL failure in script: ".
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };  // how a refusal is worded
-// Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
-// which does not name the user.
+// Returns the text for a refused request, without an error code such as NOPERM. With the `traits` of a Redis before
+// 7.2, returns the older text, which does not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // error text of a refused request
                        DenialDetail detail, const DialectTraits& traits);
 std::string DenialTextAtExec(AclDenial denial);  // EXEC's error text: the user may no longer run a queued command
