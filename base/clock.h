@@ -62,7 +62,8 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
   void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves Unix time and monotonic time forward
 
-  // For tests of code that waits in a loop until time passes.
+  // Makes each MonotonicUs() and NowUs() first move the clock forward, for tests of code that waits in a loop until
+  // time passes.
   void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each MonotonicUs() or NowUs() first moves the clock
     us_per_reading_ = elapsed_us;
   }

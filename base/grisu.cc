@@ -169,7 +169,8 @@ class DigitWriter {
     uint64_t target;   // to the value itself
   };
 
-  // Decrements the last digit while this brings the number closer to the value and keeps it in the interval.
+  // Decrements the last digit while this brings the number closer to the value, and while the number stays in the
+  // interval of the numbers that read back as the value.
   void Finish(int digits_left, Distance at) {
     while (at.written < at.target && at.limit - at.written >= at.step && StepIsCloser(at)) {
       decimal_.digits[decimal_.size - 1]--;

@@ -73,7 +73,7 @@ class Logger {  // writes the server's log, to a file or standard output
 
   // Creates the file if it does not exist. Accepts a named pipe that has no reader yet. Returns nullopt, or the reason
   // why a log cannot be written there, such as "Permission denied".
-  static std::optional<std::string> CheckFile(const std::string& path);  // tries to open it; nullopt: no error
+  static std::optional<std::string> CheckFile(const std::string& path);  // tries to open the file; nullopt: no error
   // An empty path means standard output. If CheckFile refuses the file, changes nothing and returns the reason.
   std::optional<std::string> SetFile(std::string path);  // from now on logs to this file; returns nullopt, or the error
 

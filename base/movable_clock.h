@@ -58,8 +58,9 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   const RealClock& real_clock_;  // the clock from whose readings this clock computes its time
   Mode mode_ = Mode::kReal;
   double rate_ = 1;  // clock seconds per real second; 0: frozen
-  // The anchor is the moment from which the clock counts elapsed time. In mode kReal, Unix time is the machine's plus
-  // wall_offset_us_, and so follows steps of the machine's clock.
+  // real_us_, monotonic_us_ and wall_us_ describe the anchor, the moment from which the clock counts elapsed time. In
+  // mode kReal, this clock's Unix time is the machine's Unix time plus wall_offset_us_, and so follows steps of the
+  // machine's clock.
   int64_t real_us_;             // the reading of the RealClock at the anchor, the moment from which time is counted
   int64_t monotonic_us_;        // this clock's monotonic time at the anchor
   int64_t wall_us_;             // this clock's Unix time at the anchor, in µs

@@ -64,8 +64,8 @@ void* AllocateAlignedOrEnd(size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
-// All forms of these operators must be defined here. A missing form would pull in jemalloc's object file, which defines
-// all forms again.
+// All forms of operator new and operator delete must be defined here. A missing form would pull in jemalloc's object
+// file, which defines all forms again.
 void* operator new(size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new[](size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes); }

@@ -73,7 +73,7 @@ class RegularExpression {  // a compiled extended regular expression
   struct Threads {                    // a set of instructions (not threads of the system)
     std::vector<uint32_t> marks;      // marks[i] == round: instruction i is in the set
     std::vector<uint32_t> consumers;  // the instructions of the set that consume a byte
-    uint32_t round = 0;               // changed by Clear, so that all marks become outdated
+    uint32_t round = 0;               // a number that Clear changes, so that no mark equals it
 
     void Clear();                    // empties the set
     bool Add(uint32_t instruction);  // false: the instruction was in the set already
@@ -95,7 +95,7 @@ class RegularExpression {  // a compiled extended regular expression
   Set first_bytes_;            // the bytes with which a match can begin
   bool can_be_empty_ = false;  // true: a match need not consume a byte
 
-  uint64_t steps_ = 0;  // how many instructions the current match has added
+  uint64_t steps_ = 0;  // how many instructions the current match has added to a set; its cost
   // The state of a match. It is stored here so that a match allocates nothing.
   Threads current_;                  // the instructions reached before the current byte
   Threads following_;                // the instructions reached after the current byte

@@ -123,7 +123,8 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   static uint32_t OffsetOf(uint64_t index) {  // the place of the index in its block
     return static_cast<uint32_t>(index % ArrayBlock::kIndexes);
   }
-  // Returns a bit mask: bit i is set if index i of the block `number` is an index from `first` to `last` of the array.
+  // Returns which indexes of the block `number` are in the range from `first` to `last` of the array, as a bit mask:
+  // bit i stands for the block's index i. Requires: the block overlaps the range.
   static uint64_t BitsBetween(uint64_t number, uint64_t first,
                               uint64_t last) {  // the part of a block that is in this range
     uint64_t bits = UINT64_MAX;
@@ -136,7 +137,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   template <class Visit>
   void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // descending, from `last` to `first`
 
-  bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice has elements
+  bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice (4096 indexes) has elements
   void Put(uint64_t index, ArrayElement element);  // stores an element; requires: the index is empty
   void Insert(ArrayBlock& block, uint32_t offset, ArrayElement element);  // adds an element to a block
   void Erase(uint64_t number, ArrayBlock& block, uint64_t bits);  // removes the elements of `bits`, and an empty block

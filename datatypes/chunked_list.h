@@ -157,7 +157,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   ListChunk& SplitBefore(Place place);  // splits a chunk; returns the new chunk, which has the part from `place` on
   void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
   bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1, if they fit together; true: merged
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases up to max_count equal ones; returns how many
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases elements equal to `element`; returns how many
                            size_t max_count, ListEnd from);
 
   ChunkRow row_;

@@ -190,7 +190,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kDeadlineBit = 1u << 30;        // in bits_: the entry has room for a deadline
   static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;  // in bits_: fields of the hash have deadlines
   static constexpr uint32_t kTypeMask = 15u << kTypeShift;  // the bits of bits_ with the ValueType
-  static constexpr uint32_t kFormMask = 3u << kFormShift;   // the low bits of the ValueForm; the type tells the third
+  static constexpr uint32_t kFormMask = 3u << kFormShift;   // two bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
   static constexpr size_t kMaxInlineInSizes = UINT32_MAX >> kInlineShift;  // a larger inline size is in WideSizes

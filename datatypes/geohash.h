@@ -52,7 +52,7 @@ struct GeoShape {  // the area of a search with GEOSEARCH: a circle, a box or a 
   Kind kind = Kind::kCircle;
   GeoPoint center;                      // the middle of the circle or box; for a polygon, the mean of its vertices
   double radius = 0;                    // of a circle, in units of meters_per_unit
-  double width = 0;                     // of a box from west to east, in units of meters_per_unit
+  double width = 0;                     // width of a box (west to east), in units of meters_per_unit
   double height = 0;                    // of a box from south to north, in units of meters_per_unit
   double meters_per_unit = 1;           // meters per unit of radius, width and height: 1000 for km
   std::vector<GeoPoint> vertices = {};  // corners of a polygon, in order

@@ -112,7 +112,7 @@ class Hash : public Collection {  // gives access to the hash of one key
     size_t field;         // offset of the listpack element with the field's name
     size_t value;         // offset of the listpack element with the value
     size_t next;          // offset of the next packed field
-    int64_t deadline_ms;  // Unix ms or kNoDeadline
+    int64_t deadline_ms;  // when the field expires (Unix ms), or kNoDeadline
   };
   Row PackedFieldAt(size_t at) const;  // the packed field whose name is at offset `at`
   // Returns the offset of a field's name in the listpack, also if the field is expired. Returns Listpack::kNowhere if

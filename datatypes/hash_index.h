@@ -259,7 +259,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   using PageRef = HashPageRef<Slot>;
   static constexpr int kSlotsPerBucket = Bucket::kSlots;     // slots of a bucket: 7
   static constexpr int kMaxBuckets = Page::kMaxBuckets;      // buckets of the largest page: 63
-  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // a value of HashBucket::passed_count
+  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // passed_count: 255 or more, or items are in collisions_
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;

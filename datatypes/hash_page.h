@@ -23,14 +23,14 @@ namespace respite {
 // depth 20 and more. A cell without a hint (slot.h) stores the tag only.
 struct HashTrace {                                                  // the bits of a slot's hash that its page stores
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
-  static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
+  static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about page splits
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
     const auto split_bits = static_cast<uint32_t>((hash << (SplitWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
     return {TagOf(hash), split_bits << kPositionBits | HomePositionOf(hash)};
   }
 
-  static uint8_t TagOf(uint64_t hash) {  // a high 1 and seven bits of the hash, so never 0; stored with each slot
+  static uint8_t TagOf(uint64_t hash) {  // bit 7 set, and seven bits of the hash: never 0; stored with each slot
     return static_cast<uint8_t>((hash >> 32) | 0x80);
   }
   static uint32_t HomePositionOf(uint64_t hash) {  // 0 to 511: how far into the page the home bucket is, in 512ths

@@ -209,7 +209,8 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // Skips the items below this one in the heap if this one has not expired, because their deadlines are not earlier.
+  // If the item at `place` has not expired, skips all items below it in the heap, because their deadlines are not
+  // earlier.
   if (place >= heap_->size() || !IsDeadlineOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);

@@ -96,13 +96,13 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   return block.lengths_offset + count_ < block.body_offset && block.size - block.end >= text_bytes;
 }
 
-// Returns the numbers of unused bytes before and after the two areas of a new block, in which one more text of
-// `text_bytes` bytes fits at `side`. The areas are the length table (one byte for each element) and the texts.
-//   If more than a fifth of the old block would stay unused, the new block has its size, and front and back share the
-//     unused bytes. So pushes at alternating ends do not shift the elements each time.
-//   Otherwise the block grows (GrowthOf), and all new bytes are at `side`.
-// The two areas get unused bytes in proportion to their sizes, so that both become full together if the next texts have
-// the average size.
+// Returns how many bytes are left unused before and after each of the two areas of a new block, so that one more text
+// of `text_bytes` bytes fits at `side`. The areas are the length table (one byte for each element) and the texts.
+//   If a block of the old size would have more than a fifth unused, the new block has the old size, and the unused
+//     bytes are shared between front and back. So pushes at alternating ends do not shift the elements each time.
+//   Otherwise the new block is larger (GrowthOf), and all unused bytes are at `side`.
+// Each area gets unused bytes in proportion to its size. So both areas become full together if the next texts have the
+// average size.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;

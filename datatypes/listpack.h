@@ -65,7 +65,7 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // `to` must have room for Size() bytes.
   char* Write(char* to) const;  // writes the encoded element to `to`; returns where it ends
-  // Requires: a listpack element begins at `at`.
+  // Requires: `at` points to the first byte of a listpack element.
   bool Matches(const char* at) const {  // true: the listpack element at `at` has this head and text
     if (at[0] != head_[0] || std::memcmp(at, head_.data(), head_size_) != 0) return false;
     // Compares the ends first, because names of fields and members often begin alike: user:1, user:2.

@@ -20,7 +20,8 @@ class Object {  // the base of collections that are too large to be stored insid
   // Cost: O(n).
   virtual std::unique_ptr<Object> Clone() const = 0;  // returns a deep copy
   // Returns the number of elements, fields or members. For a stream, counts blocks, groups, pending entries and
-  // producers. The number is used as the cost of freeing the object.
+  // producers; for a JSON document, counts values, up to about 4096. The number is used as the cost of freeing the
+  // object.
   virtual size_t Size() const = 0;
   // Returns the number of bytes that the allocator uses for the object. Cost: O(samples), or O(n) if `samples` is 0.
   virtual size_t UsedBytes(size_t samples) const = 0;  // bytes, estimated from `samples` elements; 0: exact

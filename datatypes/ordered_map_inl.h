@@ -81,7 +81,7 @@ bool OrderedMap<Key, Value>::Erase(const Key& id) {  // removes an item; false: 
   return true;
 }
 
-// The old path.leaf must be freed already.
+// The caller must already have freed the old path.leaf.
 template <class Key, class Value>
 void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;

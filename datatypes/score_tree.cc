@@ -291,9 +291,9 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds the new node `child` to the parent of the node at `level`, directly after that node. `child` has `items` items,
-// the first of which is `first`; until now the parent counts them for the node at `level`. `where`: where the tree
-// grows; at its right edge, a full parent is not split, but followed by a new one.
+// Adds the new node `child` to the tree, directly after the path's node at `level`, and with the same parent. `child`
+// has `items` items, the first of which is `first`. Until now the parent counts these items for the node at `level`. If
+// `where` is kRightEdge, the tree grows at its right edge: a full parent is then not split, but followed by a new one.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const BuiltNode built{child, first, items};

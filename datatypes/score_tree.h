@@ -46,7 +46,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
     double score;      // the score before or after which the bound is
     Side side;
   };
-  // A search compares only members, so all items must have one score. Otherwise the result is unspecified.
+  // The end of a search by member, in a tree whose items all have the same score. If the scores differ, the result of
+  // the search is unspecified.
   struct LexBound {  // where a search ends: before or after a member, if all scores are equal
     Bytes member;    // the bound is before or after this member, which need not exist
     Side side;

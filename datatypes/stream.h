@@ -150,7 +150,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // Cost: O(number of blocks + entries of two blocks).
   uint64_t CountRange(const StreamId& from,  // number of live entries from `from` to `to`, at most `max_count`
                       const StreamId& to, uint64_t max_count) const;
-  // Removes the oldest entries as `trim` says, and returns their number. With references other than kKeep, calls
+  // Trim removes the oldest entries as `trim` says, and returns their number. With references other than kKeep, calls
   // before_removal(id) before it removes an entry or its references. Cost: O(removed + entries of one block). With
   // references other than kKeep, entries that stay because of a group add to the cost, and each costs O(groups * log
   // n).

@@ -41,7 +41,7 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
   bool IsReleased() const { return consumer == nullptr; }  // XNACK released the entry; no consumer owns it
-  Bytes ConsumerName() const { return IsReleased() ? Bytes() : Bytes(*consumer->name); }  // empty: released
+  Bytes ConsumerName() const { return IsReleased() ? Bytes() : Bytes(*consumer->name); }  // empty: XNACK released it
 
   PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one, at most INT64_MAX
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};

@@ -97,7 +97,7 @@ class VectorTable final : public Object {  // the value of a vector set
   // The reader then adds all links, and finishes with ResolveLinks (see HnswGraph).
   uint32_t AddUnlinked(Bytes name, const StoredVector& vector,  // adds an element without links; returns its slot
                        float length, uint32_t level, uint64_t id);
-  void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+  void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets the scale and the length of a vector
     graph_->SetScaleAndLength(slot, scale, length);
   }
   bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // adds a link to id `number`; false: no room

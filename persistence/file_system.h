@@ -109,8 +109,8 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   static void MarkPending(FileTask& task) {  // marks a task as queued
     task.is_pending_.store(true, std::memory_order_relaxed);
   }
-  // The owner may free the task as soon as is_pending_ is false. So nothing reads the task after the store: notify_all
-  // uses only the address of is_pending_.
+  // The owner may free the task as soon as is_pending_ is false. So after is_pending_ was set to false, nothing reads
+  // the task: notify_all uses only the address of is_pending_.
   static void RunPending(FileTask& task) {  // runs a task, and marks it as ended
     task.Run();
     task.is_pending_.store(false, std::memory_order_release);

@@ -17,8 +17,8 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
   return PayloadWithFooter(std::move(out), rdb::kVersion);
 }
 
-// FUNCTION RESTORE loads libraries in order until one is refused. So texts after one that does not begin with `#!`,
-// which will be refused, are not unpacked.
+// Unpacks the source code of the libraries. Stops after a library whose code does not begin with `#!`: FUNCTION RESTORE
+// loads the libraries in order, will refuse this one, and never reaches the later ones.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries, uint64_t max_bytes) {
   constexpr uint64_t kBytesPerLibrary = 64;  // for the text itself, however short the code is
   constexpr Bytes kHeaderStart = "#!";

@@ -92,7 +92,7 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that this 
   std::array<Bytes, 64> few_;  // the first elements
   std::vector<Bytes> more_;    // the other elements
   size_t count_ = 0;           // number of elements
-  bool is_canonical_ = false;  // what IsCanonical returns
+  bool is_canonical_ = false;  // true: this server would write the same bytes (IsCanonical)
 };
 
 class ListpackMaker {  // builds a listpack; stores each element in its smallest encoding

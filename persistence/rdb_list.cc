@@ -41,7 +41,8 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) 
   return MakeList(std::move(list), target);
 }
 
-// Reads a list that is stored as one ziplist. As in Redis, the result is never one listpack, even if the list is small.
+// Reads a list that is stored as one ziplist. As in Redis, the list has the encoding quicklist, never listpack, even if
+// it is small.
 RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());

@@ -29,7 +29,8 @@ class RdbDrain {  // an interface: where an RdbOutput sends its full buffers
 class RdbOutput {  // writes numbers and texts of the RDB format, through a buffer
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
-  // Borrows the drain. The caller must call Flush after the last write.
+  // Collects output in a buffer of `capacity` bytes, and gives it to `drain` when the buffer is full. `drain` must
+  // outlive this object. The caller must call Flush after the last write.
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 

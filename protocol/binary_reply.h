@@ -51,7 +51,8 @@ class BinaryReplyReader {  // reads a reply in binary form (not RESP), as script
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // size of a part without a text
 
-  // Next uses the result to refuse a number that is too large for the rest of the reply.
+  // Returns how many bytes must at least follow for each byte, element or pair that this kind of part announces; 0: the
+  // kind announces nothing. Next uses this to refuse a number that is too large for the rest of the reply.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow per announced byte, element or pair; 0: none
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;

@@ -142,7 +142,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   Bytes View(size_t index) const;
   void AddBlock();                        // appends an empty block, the new open one; overflows above the limit
   void CloseBlock();                      // closes the open block: no bytes are appended to it any more
-  bool ExceedsLimit(size_t more) const {  // true: this many further bytes of memory must not be held
+  bool ExceedsLimit(size_t more) const {  // true: with `more` further bytes, more than limit_ bytes would be held
     return HasOverflowed() || held_bytes_ + more > limit_;
   }
   void DropAppends();  // overflows: until EndOverflow, appended bytes go to dropped_

@@ -215,7 +215,7 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
   if (pos_ + length + 2 > size_) return {Status::kIncomplete, 0};
-  // As in Redis, the line end is searched first, then the mark is checked, then the number.
+  // As in Redis, a missing line end is noticed first, then a wrong first byte, then an invalid number.
   if (*from != kind.mark)
     return {Fail(std::string("Protocol error: expected '$', got '").append(1, *from).append("'")), 0};
   auto value = ParseInteger({from + 1, length - 1});

@@ -90,7 +90,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   }
   // Returns how many bytes PendingBytes would count after Unread(batch, index): the bytes of the requests from `index`
   // on, and all received bytes after them. Requires: Unread(batch, index) would be allowed.
-  size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes after Unread(batch, index)
+  size_t PendingBytesIfUnread(const RequestBatch& batch,  // PendingBytes, as it would be after Unread
                               size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }

@@ -19,7 +19,8 @@ namespace respite {
 // steps. Cost: O(bytes), about 15 ns for a short word.
 class RequestWriter {  // appends one request, in RESP, to a string
  public:
-  // Requires: the caller writes exactly `words` words afterwards.
+  // Writes the header of a request with `words` arguments (the command's name is one). The caller must then write
+  // exactly this many.
   RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
   RequestWriter(const RequestWriter&) = delete;
   RequestWriter& operator=(const RequestWriter&) = delete;

@@ -344,8 +344,8 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   return Finish(status, invocation.name, reply);
 }
 
-// Gives the function that has run its original environment again, in case it called setfenv. Otherwise its next caller,
-// perhaps another client, would run it with the new environment, which would take memory until then. Requires: the
+// Gives the function that has run its original environment again, in case it called setfenv. Otherwise its next call,
+// perhaps for another client, would use the new environment, whose memory could not be freed until then. Requires: the
 // original environment is at the bottom of Lua's stack.
 void ScriptEngine::RestoreEnvironment(Function function) {
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
@@ -365,7 +365,8 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
   std::optional<ScriptFailure> failure;
   if (status != LUA_OK) failure = DescribeFailure(Bytes());
   lua_settop(lua_, 0);
-  // A library that has allocated so much took longer than a collection. So the next calls need not pay for it.
+  // Collects all garbage if the library has allocated much memory. The library itself took longer than this collection,
+  // and the next calls then need not collect its garbage.
   if (status == LUA_ERRMEM || used_bytes_ > collector_start_bytes_) CollectAll();
   return failure;
 }

@@ -119,7 +119,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
                         size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts; calls Check
   void Check(lua_State* lua);       // raises an error if the script must end (PollStopReason); else sets the hook again
-  void CheckIfDue(lua_State* lua);  // calls Check if ScriptWatch::IsCheckDue says so
+  void CheckIfDue(lua_State* lua);  // if IsCheckDue: checks whether the script must end
   void BeforeResume(lua_State* lua) override;           // called before a coroutine is resumed; calls CheckIfDue
   void OnSwitch(lua_State* thread) noexcept override {  // this Lua thread (a coroutine or its resumer) runs now
     watch_.Switch(thread);
@@ -146,7 +146,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     if (used_bytes_ > collector_start_bytes_) CollectSome();
   }
   void CollectSome();     // runs one step of Lua's garbage collector
-  void NoteCollected();   // after a full collection: sets when the next one begins
+  void NoteCollected();   // a full collection has ended: sets at which memory use the next begins
   void StartCollector();  // lets Lua's garbage collector run until the script ends
 
   ScriptHost& host_;                                         // the server, as scripts use it

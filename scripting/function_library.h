@@ -91,7 +91,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   struct Contents {  // all libraries, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    bool IsShared() const;  // true: others hold the Lua state too; a copy, or a library that is not in `loaded`
+    bool IsShared() const;  // true: a copy of this, or a library outside of `loaded`, uses the same Lua state
 
     std::shared_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no library
     Collection loaded;                     // the loaded libraries

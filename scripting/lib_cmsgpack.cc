@@ -62,7 +62,7 @@ class MessagePacker {
  public:
   explicit MessagePacker(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
 
-  // Appends the value at an absolute stack index.
+  // Packs the Lua value at this absolute stack index, and appends it to the output.
   void Append(int index, int depth) {
     work_.Step();
     switch (lua_type(lua_, index)) {

@@ -87,9 +87,10 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// The growth of a table with 2^kAlwaysCheckedLog2 nodes or more is always checked (IsChecked). A smaller table is
-// checked only if a key is a long string and Lua uses more than kMemoryToCheckAll, because fewer than 2048 short keys
-// are moved in milliseconds, even if all their hashes are equal.
+// Decides when a table is checked for keys with equal hashes before it grows (IsChecked). A table with
+// 2^kAlwaysCheckedLog2 (2048) nodes or more is always checked. A smaller table is checked only if one of its keys is a
+// long string and Lua uses more than kMemoryToCheckAll bytes (4 MB), because fewer than 2048 short keys are moved in
+// milliseconds, even if all their hashes are equal.
 constexpr uint8_t kAlwaysCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The maximum work for moving the keys of a table that grows: kMaxWork (about a quarter of a second), plus kWorkPerKey
@@ -280,11 +281,13 @@ bool IsChecked(lua_State* lua, const TableObject& table) {
 
 }  // namespace
 
-// Returns 0 as the seed of the hash of strings, so that `pairs` and `next` visit most tables in the order of 5.1, which
-// has no seed. Lua 5.4 takes the seed from the time and addresses, so the order would differ between processes. With
-// seed 0, strings of up to 31 bytes have the same hash as in 5.1. The linker replaces Lua's hash function (luaS_hash)
-// by this function only for calls from other object files. The only such call makes the seed. The calls that hash a
-// string are in the object file of luaS_hash itself, and still reach Lua's function.
+// Returns 0 as the seed for the hashes of strings. Then `pairs` and `next` visit most tables in the order of Lua 5.1,
+// which has no seed, and strings of up to 31 bytes have the same hash as in 5.1. Lua 5.4 takes the seed from the time
+// and addresses, so the order would differ between processes.
+//
+// The linker makes calls of Lua's hash function (luaS_hash) from other object files call this function. The only such
+// call is the one that makes the seed. The calls that hash a string are in the object file of luaS_hash itself, and
+// still reach Lua's function.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
 // Called when Lua's garbage collector frees the string `freed`. Removes the string from its bucket (a list) in the hash
@@ -334,7 +337,8 @@ void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, cons
   RealFinishSetInTable(lua, table, key, place, value);
 }
 
-// Changes the size of a table's array. Lua also moves the keys of the nodes, into as many new nodes.
+// Changes the size of the array part of a table. Lua then also moves the keys of the table's nodes into as many new
+// nodes, so RefuseSlowMove first ends the script if that would take too long.
 void ResizeArray(lua_State* lua, TableObject* table, unsigned size) {
   if (IsChecked(lua, *table)) [[unlikely]]
     RefuseSlowMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});

@@ -125,8 +125,8 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Computes an arithmetic operation if an operand is not a number. As in 5.1, first tries to convert texts to numbers,
-// and looks for metamethods only if this fails. Also computes every remainder (lua51_operators.cc).
+// Called for an arithmetic operation with an operand that is no number, and for every remainder (lua51_operators.cc).
+// As in 5.1, first tries to convert texts to numbers, and looks for metamethods only if this fails.
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));

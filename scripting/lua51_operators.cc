@@ -24,8 +24,8 @@ namespace respite::lua51 {
 
 namespace {
 
-// Opcodes in Lua's list, and the fields of an instruction. The lowest 7 bits of an instruction are the opcode, followed
-// by the result register. In a move, the source register begins at bit 16.
+// The opcodes of Lua 5.4 that this file needs, and the layout of an instruction: the opcode is in bits 0 to 6, the
+// result register in bits 7 to 14. In kMove, the source register begins at bit 16.
 constexpr uint32_t kMove = 0;
 constexpr uint32_t kRemainderOfConstant = 25;
 constexpr uint32_t kRemainder = 37;

@@ -39,7 +39,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   };
 
   const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end, or null
-  const char* MatchItems(const char* at, const char* item);  // called by Match, after it has counted the depth: matches
+  const char* MatchItems(const char* at, const char* item);   // the recursive part of Match, which limits its depth
   const char* MatchEscape(const char* at, const char* item);  // matches %b, %f or %1 to %9, then the rest
   const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // item?, item*, item+ or item-
   const char* MatchGreedy(const char* at, const char* item, const char* item_end);      // item*: as often as possible

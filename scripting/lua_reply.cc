@@ -198,7 +198,7 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
-  // Raises the error `refusal` if the text is too long for a line of the reply.
+  // Raises the error `refusal` if the text has more than kMaxReplyLineBytes bytes, the limit for one line of a reply.
   void RequireLine(Bytes text, const char* refusal) {
     RequireCapacity(text.size());
     if (text.size() <= kMaxReplyLineBytes) return;

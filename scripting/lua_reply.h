@@ -23,7 +23,7 @@ namespace respite {
 
 // The reply is in the format of BinaryReplyReader, and becomes one value. An error becomes a table with `err` that is
 // marked as already counted in the statistics. An incomplete reply becomes an error.
-bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: an error
+bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: the reply is an error
 
 // `text` must begin with an error code, such as "ERR".
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}

@@ -65,8 +65,9 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // permanent.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
-  // Scripts that are stored already stay as they are, evictable or not. New scripts become permanent. After an error,
-  // the scripts before the faulty one stay stored. If the host wants a stop, that is also an error.
+  // Adds the scripts that are not stored yet, as permanent ones. Scripts that are stored already stay as they are,
+  // evictable or not. Returns an error if a script is faulty or if the host wants to stop; the scripts added before
+  // stay stored.
   Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts, until the host wants a stop
   void NoteUse(const Script& script) {  // called before a script runs: makes it the last one to be evicted
     if (!script.is_evictable || contents_.evictable.back() == &script) return;

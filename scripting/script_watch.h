@@ -10,10 +10,10 @@
 // sets it.
 //
 // The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes the hook
-// run at the next instruction, because a single instruction can be a long call. The time before the handler does so
-// again doubles, up to 160 ms. The reason: setting a hook visits all open calls, and with 200 000 open calls, that
-// takes longer than a tick. A script may switch coroutines so often that the instruction count never reaches the hook.
-// So the script engine also asks IsCheckDue before it resumes a coroutine.
+// run at the next instruction, because a single instruction can be a long call. Before the handler does this again, it
+// waits twice as long as the time before, up to 160 ms, because setting a hook visits all open calls: with 200 000 open
+// calls, this takes longer than a tick. A script may switch coroutines so often that the instruction count never
+// reaches the hook. So the script engine also asks IsCheckDue before it resumes a coroutine.
 #pragma once
 
 #include <atomic>

@@ -96,7 +96,7 @@ struct JsonContext {         // what the paths in an expression refer to
 
 // The result of an expression. kNodes: values of the document, or a literal. kValue: one new value. kTruth: true or
 // false. kNothing: there is no result.
-struct JsonOperand {
+struct JsonOperand {  // the result of an expression
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 
   Kind kind = Kind::kNothing;

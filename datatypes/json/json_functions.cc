@@ -96,7 +96,8 @@ JsonOperand ElementAt(const JsonValue& array, double index, JsonBudget& budget) 
   return FunctionCopy(array.Elements()[static_cast<size_t>(place)], budget);
 }
 
-// Computes min(), max(), sum(), avg() or stddev() of an array of numbers. Nothing if an element is no number.
+// Computes min(), max(), sum(), avg() or stddev() of an array of numbers. Returns kNothing if the value is no array, is
+// empty or has an element that is no number, or if the budget is used up.
 JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget& budget) {
   if (!array.Is(JsonKind::kArray) || array.Size() == 0) return {};
   const auto elements = array.Elements();

@@ -17,7 +17,8 @@ namespace respite {
 
 namespace {
 
-// Returns true if a text has half of a surrogate pair. RapidJSON accepts "\ude00".
+// Returns true if a text contains half of a surrogate pair, which is not valid UTF-8. RapidJSON produces it from an
+// escape such as "\ude00".
 bool HasSurrogate(Bytes text) {
   for (size_t at = text.find('\xed'); at != Bytes::npos; at = text.find('\xed', at + 1)) {
     if (at + 1 < text.size() && ByteAt(text, at + 1) >= 0xa0) return true;

@@ -80,7 +80,7 @@ struct JsonStep {  // one part of a path: .name, [index], [start:end], .*, [?(â€
 using JsonSteps = std::vector<JsonStep>;
 
 // The steps begin at `start`; filters may refer to `root`. Stops when the budget is spent.
-void SelectJson(const JsonSteps& steps, const JsonMatch& start,  // appends the values that `steps` select to `matches`
+void SelectJson(const JsonSteps& steps, const JsonMatch& start,  // appends to `matches` the values that `steps` select
                 const JsonValue& root, JsonBudget& budget, JsonMatches& matches);
 
 // Redis 8.10 has added computations to the paths of Redis 8.6: operators, functions, and ~ after a name.

@@ -56,7 +56,7 @@ std::string WithRoot(Bytes text) {
   return StrCat(text.starts_with('.') || text.starts_with('[') ? "$" : "$.", text);
 }
 
-// Returns true if a text may be a computation although IsLegacyText takes it for a legacy path: "$ + 1", "$~", "-$.a".
+// Returns true if a text that IsLegacyText takes for a legacy path may be a computation: "$ + 1", "$~", "-$.a".
 bool MayCompute(Bytes text) {
   return text.starts_with("$ ") || text.starts_with("$~") ||
          ((text.starts_with('-') || text.starts_with('+')) && text.find('$') != Bytes::npos);

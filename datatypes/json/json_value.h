@@ -139,7 +139,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Free();                              // frees the memory of this value, and of all values inside it
   void Reserve(size_t size);                // makes room for `size` elements or members
   void FitToSize();                         // frees spare memory if at most half of it is in use
-  // `place`: where the name belongs in the sorted index; 0 if there is no such index. FindMember sets it.
+  // FindMember sets `place` to the position of the name in the sorted index, found or not; 0 if there is no such index.
+  // AppendMember inserts a new name at this position.
   JsonMember* FindMember(Bytes name, size_t& place) const;           // finds a member by its name; null: there is none
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes from a sample

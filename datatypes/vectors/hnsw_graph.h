@@ -105,8 +105,8 @@ class HnswGraph {  // vectors and the links between them
   // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
                                      std::span<const VectorHit> entries, uint32_t ef, uint32_t layer) const;
-  // On each layer, the nearest `ef` nodes that a search finds are candidates for neighbours. Cost: O(ef * m * log n)
-  // distances.
+  // Adds a node, and links it on each layer with some of the nearest `ef` nodes that a search of the layer finds. Cost:
+  // O(ef * m * log n) distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
   // Removes the node and its links. Then links former neighbours of the node with each other, the nearest pairs first.
@@ -121,7 +121,7 @@ class HnswGraph {  // vectors and the links between them
     visited_ = std::move(visited);
   }
   // The search is greedy and begins at the entry node. Requires: the graph is not empty.
-  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // a near node of this layer, for a search
+  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // near `query`; a search of `layer` begins there
 
   // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
   // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
@@ -351,7 +351,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
   std::vector<VectorHit> start_nodes_;    // the constructor's `entries`; empty after Run has offered them as hits
   std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
-  VisitedSlots visited_;
+  VisitedSlots visited_;                  // the slots that the search has visited
 };
 
 }  // namespace respite

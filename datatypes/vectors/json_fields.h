@@ -25,7 +25,7 @@ std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);  // a field
 
 // Takes the next element from `rest`, the text of an array. Returns a nested array without its text. Returns nullopt at
 // the end. Requires: FindJsonField has returned the array.
-std::optional<AttributeValue> NextJsonElement(Bytes& rest);  // the next element of an array; nullopt: the end
+std::optional<AttributeValue> NextJsonElement(Bytes& rest);  // takes an element from `rest`; nullopt: the end
 
 // Returns the text of a kText value without escapes. Uses `buffer` if there are escapes. An escape that JSON does not
 // have stands for the character after the backslash.

@@ -229,8 +229,8 @@ class CommandTable {  // the commands of one server, with statistics
 
 namespace command_table_internal {
 
-// Converts the eight ASCII characters of `word` to lower case together. Bit 7 of a byte in `from_a` means that the
-// character is >= 'A'. Bit 7 of a byte in `after_z` means that the character is > 'Z'.
+// Returns the eight ASCII characters of `word` in lower case, and computes all eight together. In the code, bit 7 of a
+// byte in `from_a` means that the character is >= 'A', and bit 7 of a byte in `after_z` that it is > 'Z'.
 inline uint64_t ToLowerEightBytes(uint64_t word) {  // eight ASCII characters in lower case
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);

@@ -46,7 +46,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view redis_version = "7.2.4";    // version number that INFO and scripts show
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
   std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
-  int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: they see none
+  int valkey_version_number = 0;               // server.VALKEY_VERSION_NUM in scripts, one byte per part; 0: absent
   std::string_view command_in_script_errors = "Redis command";  // words in "Unknown Redis command called from script"
   std::string_view call_in_script_errors = "redis lib call";    // in "at least one argument for this redis lib call"
   std::string_view caller_in_argument_errors = "Lua redis lib command";  // "Lua redis lib command arguments must be …"
@@ -59,13 +59,13 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unknown_command_lists_arguments = true;   // the error says ", with args beginning with: " also without arguments
   bool errors_name_subcommands = true;           // errors and CLIENT LIST name subcommands, not only containers
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
-  bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2: one parameter
+  bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2, and name one parameter
   bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
   bool unbalanced_names_xread = false;            // the error of XREADGROUP also begins "Unbalanced XREAD list of …"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
-  std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // of EVALSHA and SCRIPT SHOW
+  std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // error for an unknown SHA-1
   bool scan_refuses_unknown_types = false;       // SCAN … TYPE with an unknown type name is an error
   bool expiry_is_checked_first = false;          // GETEX checks its expiry time even if the key is absent
   bool geo_errors_name_member = false;           // GEOSEARCH … FROMMEMBER x: the error is "member x does not exist"
@@ -78,7 +78,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_list_needs_positive_ids = false;  // CLIENT LIST ID 0 is an error
   bool client_kill_needs_positive_ids = true;   // CLIENT KILL ID 0 is an error
   bool client_kill_takes_many_ids = false;      // CLIENT KILL ID 5 6 is allowed
-  bool client_ids_are_a_set = false;  // CLIENT KILL and LIST join the IDs of all ID options; an option may have none
+  bool client_ids_are_a_set = false;  // CLIENT KILL and LIST take several ID options, each with any number of IDs
   std::string_view client_list_id_error = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
   std::string_view client_kill_id_error = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY without cluster mode: error, except after CLIENT CAPA redirect
@@ -190,7 +190,7 @@ struct Dialect {                                    // a version of Redis or Val
   // commands in `revived` (a member of Dialect) are not deprecated. Without emulation, the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
   uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
-  std::string_view ShownVersion(const VersionMark& mark) const;  // for COMMAND DOCS: this product's number, if any
+  std::string_view ShownVersion(const VersionMark& mark) const;  // version number for COMMAND DOCS; empty: none
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

@@ -37,9 +37,9 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream | kNotifyModule |
                                        kNotifyArray;  // A
 
-// The name of a keyspace event. A string literal converts to a KeyEvent, as in `ReportChange("lpush")`. This compiles
-// only if Redis has an event of this name. The operator ?: needs the type: `left ? KeyEvent("lpush") :
-// KeyEvent("rpush")`.
+// The name of a keyspace event. A string literal converts to a KeyEvent, as in `ReportChange("lpush")`, but only if
+// Redis has an event of this name: other names do not compile. Both sides of the operator ?: must name the type: `left
+// ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {  // the name of a keyspace event, and its class in notify-keyspace-events
  public:
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose

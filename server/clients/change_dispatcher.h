@@ -92,7 +92,7 @@ class ChangeDispatcher final : public ChangeListener {  // passes changes of the
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;  // a key was changed: tells MIGRATE, WATCH, blocked clients and tracking
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes an event, and passes most to listeners
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes; tells TEST JOURNAL and LINT of most
   bool WantsSubkeys() const override { return parts_.key_notifications.WantsSubkeys(); }  // clients get subkey events
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) override {  // publishes the fields
     parts_.key_notifications.OnSubkeys(db, key, event, fields);

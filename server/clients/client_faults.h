@@ -51,8 +51,8 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
-  // Called before TEST CLOCK moves the clock. Until EndClockJump, slow output (a trickle) waits until all its bytes may
-  // be sent, because a jump would otherwise make many small steps.
+  // Called before TEST CLOCK moves the clock. Until EndClockJump, output that a fault sends slowly (a trickle) waits
+  // until all its bytes may be sent. Otherwise the jump of the clock would stop for each small part.
   void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // slow output waits until EndClockJump
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
@@ -65,12 +65,12 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   static constexpr int kMaxEndedDelaysPerTurn = 1000;  // maximum number of clients whose delays one RunDue ends
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // calls change(*fault_state), and updates due_times_
+  void ChangeFaultState(Session& session, Change&& change);  // calls change(ClientFaultState&), then updates due_times_
   // For each session that has faults, calls open_gate(gate) with its OutputGate. Ends the session's delay if
   // is_meant(rule_id) is true for the rule of the delay, and drops the fault of its next reply if is_meant is true for
   // that fault's rule.
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends delays and faults of some rules in all sessions
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the faults of the rules that is_meant selects
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // applies the fault to out[reply_start…]
 

@@ -57,7 +57,7 @@ class ClientMemory {  // closes the largest clients when all together reach maxm
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
   // Returns a session that is at most 12 % smaller than the largest one, or null if there is none.
   Session* FindLargeSession();  // a session of the highest non-empty size class; null: none may be closed
-  void Evict(Session& session, const Session* running);  // closes the session; if it is `running`, keeps its arguments
+  void Evict(Session& session, const Session* running);  // closes and frees; keeps the input of `running`
   void WarnThatNoClientMayBeClosed();                    // logs it once, until a client was closed again
 
   const Parts parts_;              // the objects that the constructor got

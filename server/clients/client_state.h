@@ -216,7 +216,7 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
   static constexpr int64_t kWithinSoftLimit = -1;  // over_soft_limit_since_ms_ while below the limit
 
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size that Redis' reply buffer would have
-  size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes used in that buffer since peak_since_ms_
+  size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes in Redis' reply buffer since peak_since_ms_
   int64_t peak_since_ms_;                                  // monotonic clock time when peak_bytes_ was last reset
   int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // clock time since when output exceeds the soft limit
 };

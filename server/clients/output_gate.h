@@ -17,7 +17,7 @@ namespace respite {
 
 class OutputGate {  // holds back output of one client (TEST FAULT)
  public:
-  static constexpr int64_t kNever = INT64_MAX;  // in a barrier: only Open opens it; from NextDueMs: nothing is due
+  static constexpr int64_t kNever = INT64_MAX;  // a time that never comes
 
   struct Hold {                 // when a barrier opens: at a time, or when Open names its fault rule
     uint64_t rule_id = 0;       // id of the fault rule for which Open opens this barrier

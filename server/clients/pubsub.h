@@ -144,7 +144,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   size_t Deliver(const PubSubTopic& topic, Message message);  // sends it to the topic's subscribers; returns how many
   void DeliverTo(Session& session, const BlobPart& part);     // appends the message to the session's output
   void DeferPush(Session& session, Bytes message);            // keeps the message until the session's command ends
-  const BlobPart& SerializedPart(Message& message, RespVersion version);  // RESP text, made once
+  const BlobPart& SerializedPart(Message& message, RespVersion version);  // the message in RESP, made at the first call
   void CloseClientsOverOutputLimit();  // closes the clients of overfull_sessions_ that exceed their limit
 
   const Parts parts_;                        // the objects that the constructor got

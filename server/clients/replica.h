@@ -53,7 +53,7 @@ struct Replica {  // what a primary knows about one of its replicas
   size_t backlogged_bytes = 0;  // stream bytes in the backlog that follow the snapshot; count as the replica's output
 
   uint64_t sent_bytes = 0;      // bytes that the replica's socket had accepted at `sent_at_ms`
-  int64_t sent_at_ms = 0;       // when the output was last seen not to be stuck (monotonic real time)
+  int64_t sent_at_ms = 0;       // when the replica's socket last took bytes, or none were unsent (monotonic real time)
   uint64_t received_bytes = 0;  // bytes received from the replica until `received_at_ms`
   int64_t received_at_ms = 0;   // when the timer last saw that bytes had arrived (monotonic real time)
 

@@ -146,7 +146,7 @@ struct Session {  // the server's state of one client
   size_t HeldBytes() const;  // memory of the client in bytes, with all buffers
 };
 
-inline size_t Session::OutputBytes() const {  // bytes of output above kUncountedOutputBytes
+inline size_t Session::OutputBytes() const {  // bytes of output above kUncountedOutputBytes (16 KB)
   size_t held = out.HeldBytes() + deferred_pushes.size();
   if (replica != nullptr) held += replica->backlogged_bytes;
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;

@@ -110,10 +110,10 @@ size_t Tracking::MaxNameBytes() const {
   return kFreeBytes + kBytesPerKey * parts_.env.settings.tracking_table_max_keys;
 }
 
-// Returns whether the table has twice as many keys as tracking-table-max-keys allows, or twice MaxNameBytes of names.
-// If it has, no more keys are remembered, and the client must drop all keys (clients_to_tell_all_). This second limit
-// is needed because one script or EXEC may read any number of keys, and EnforceTableLimit forgets keys only between
-// requests.
+// Returns whether the table has twice as many keys as tracking-table-max-keys allows, or more than twice MaxNameBytes
+// of key names. Then no more keys are remembered, and a client that reads one must drop all keys
+// (clients_to_tell_all_). Twice the limit can be reached because one script or EXEC may read any number of keys, and
+// EnforceTableLimit forgets keys only between requests.
 bool Tracking::IsFarOverLimit() const {
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   return limit != 0 && (readers_.size() / 2 >= limit || name_bytes_ / 2 >= MaxNameBytes());

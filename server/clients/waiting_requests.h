@@ -136,7 +136,7 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
  private:
   struct Queued {            // a command that waits for EXEC
     const Command* command;  // the command to run at EXEC
-    size_t words;            // number of its arguments, with its name
+    size_t words;            // number of its arguments, with the command's name
   };
 
   // Queued commands are stored in blocks, because growing one vector of millions of commands would stall the server.

@@ -492,7 +492,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->RequestSave();
   view_->RequestHealthCheck();
   if (is_imported) {
-    // Takes a larger epoch. Without one, the former owner would continue to claim the slot.
+    // Takes a larger config epoch, because otherwise the former owner would continue to claim the slot.
     if (slot_claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);

@@ -41,7 +41,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // Listens on the bus, in the role that nodes.conf names. A primary first claims the slots that have loaded keys but
   // no owner. The next tick connects to the other nodes. Does nothing without cluster mode. Requires: the data was
   // loaded.
-  std::optional<std::string> Start();  // listens on the bus, in the role of nodes.conf; returns the error
+  std::optional<std::string> Start();  // listens on the cluster bus; returns nullopt, or the error
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 

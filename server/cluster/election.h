@@ -37,10 +37,10 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Promotes this replica now, without asking for votes, and takes its primary's slots. Does nothing on a primary. Logs
   // a warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Returns whether this replica may replace its primary (1) at the primary's request (SHUTDOWN FAILOVER), or (2)
-  // without an election, because the primary says that it is a replica of this node. The data must be complete and not
-  // too old (cluster-replica-validity-factor), and must have come from the primary since the start of the process. No
-  // other replica may have reported a larger offset.
+  // Returns whether this replica has the data to replace its primary in one of two cases: the primary requests a
+  // failover (SHUTDOWN FAILOVER), or the primary says that it is now a replica of this node, so that no election is
+  // needed. The data must be complete and not too old (cluster-replica-validity-factor), and must have come from the
+  // primary since the start of the process. No other replica may have reported a larger offset.
   bool HasDataToReplacePrimary() const;       // true: the data is complete and recent, and no replica has more
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 

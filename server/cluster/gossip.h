@@ -42,8 +42,8 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void AnnounceMyself();        // sends all nodes a PONG about this node only
 
   void Receive(ClusterNode& sender, const BusPacket& packet);  // applies a received PING, PONG or MEET
-  // Records the names, client addresses and shard of the sender. Forgets nodes that the sender has forgotten, except
-  // the sender, this node and its primary.
+  // Records what the sender says of itself: host name, human-readable node name, client addresses and shard. Forgets
+  // nodes that the sender has forgotten, except the sender, this node and its primary.
   void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
 
   // --- Forgetting.

@@ -38,8 +38,8 @@ void ManualFailover::ReceivePong(const ClusterNode& sender) {
   Reset();
 }
 
-// Returns whether the primary accepts no connection. Silence is not enough, because a silent primary may only be slow.
-// If it becomes FAIL, an ordinary election begins.
+// Returns whether the primary accepts no connection. A PING without an answer is not enough, because the primary may
+// only be slow. (If the primary becomes FAIL, an ordinary election begins.)
 bool ManualFailover::IsPrimaryGone() const {
   const ClusterNode* const primary = parts_.core.view.me().primary;
   // ping_sent_ms is not 0 if the last attempt to connect has failed, or if a PING was not answered.

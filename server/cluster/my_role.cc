@@ -5,10 +5,10 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // `is_sibling`: this node may keep its data, and continue with a partial resync. It must be a replica in the shard of
-  // `primary`, because a primary that loses its slots may have diverged from the node that takes them. Its old primary
-  // must be `primary`, or have failed, lost its slots or become a replica. Otherwise two primaries of the same shard
-  // id have slots, and so different keys.
+  // `is_sibling`: this node may keep its data and ask for a partial resynchronisation. For this, it must be a replica
+  // in the shard of `primary`, because a primary that has lost its slots may have diverged from the node that took
+  // them. Also, its old primary must be `primary`, or must have failed, lost its slots or become a replica. Otherwise
+  // two primaries with the same shard ID have slots, and so different keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);

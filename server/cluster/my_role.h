@@ -26,7 +26,7 @@ class MyRole {  // changes the role of this cluster node: primary or replica
  private:
   // `shared_until`: how many bytes of this node's history the primary is known to share. nullopt: the primary may have
   // another history.
-  void ConnectToPrimary(std::optional<int64_t> shared_until);  // starts replication from the primary
+  void ConnectToPrimary(std::optional<int64_t> shared_until);  // connects to the primary; nullopt: histories may differ
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each Follow and each promotion

@@ -58,9 +58,10 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     view.RequestHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // Makes this node a replica of the claimant if this node's primary (or this node, as a primary) has lost its last
-  // slot to the claimant. In this way, a failed primary returns to its shard as a replica. Without
-  // cluster-allow-replica-migration, the claimant must have no other slots: then it has replaced the primary.
+  // Makes this node a replica of `claimant` if `claimant` has taken the last slot of this node's primary (or of this
+  // node, if it is a primary). So a failed primary that returns becomes a replica in its shard. Without
+  // cluster-allow-replica-migration, this happens only if `claimant` has no other slots, because it has then replaced
+  // the primary.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

@@ -43,7 +43,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     return compare_(items_[one], items_[other]);
   }
   void Swap(size_t one, size_t other) { std::swap(items_[one], items_[other]); }
-  void SwapRanges(size_t one, size_t other, size_t count) {  // swaps `count` places that do not overlap
+  void SwapRanges(size_t one, size_t other, size_t count) {  // swaps two ranges of `count` items each
     for (size_t i = 0; i < count; ++i) Swap(one + i, other + i);
   }
   size_t MedianOf(size_t a, size_t b, size_t c) {  // which of three places has the middle element

@@ -205,9 +205,9 @@ std::optional<StartupError> Config::CheckExitWithParent() {
   return std::nullopt;
 }
 
-// Refuses settings that do not fit the directive `sentinels`. With it, all servers begin empty at each start, which is
-// only useful for tests. The reason: failovers change the roles of the servers, and only the files of the Sentinels
-// record the roles, with ports that may be in use at the next start.
+// Refuses settings that do not fit the directive `sentinels`. This directive is only for tests, because all servers of
+// the process begin empty at each start. The reason: failovers change the roles of the servers, and only the files of
+// the Sentinels record the roles, with ports that may be in use at the next start.
 std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
   if (settings_.sentinels == 0) return std::nullopt;
   if (!line.is_test_run) return FatalConfigError(nullptr, "sentinels needs --test: its servers begin empty each time");

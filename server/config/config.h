@@ -71,8 +71,8 @@ class Config {  // the values of all directives of a running server, and their c
 
   // Makes this object the configuration of a Sentinel that runs in this process and saves its state in `file`.
   void BecomeSentinel(std::string file);  // from now on a Sentinel's configuration in `file` (sentinel.conf)
-  // Reads only the `sentinel …` lines of sentinel.conf again, which this process has written since. Returns the error
-  // if that file is invalid.
+  // Reads the `sentinel …` lines of sentinel.conf again, because this process may have rewritten the file. Applies
+  // none of the other lines. Returns the error if the file is invalid.
   std::optional<StartupError> RereadSentinelLines();  // reads sentinel.conf again; returns the error, if any
 
   // Gives write access to the settings, without checks and hooks. For values that the server sets itself: the bound

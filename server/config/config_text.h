@@ -86,7 +86,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
   ServerMode mode_;                               // a normal server or a Sentinel
   ConfigLines lines_;                             // lines that are no directives: `user`, `rename-command` …
   std::vector<ConfigNote> notes_;                 // messages to log when the log is open
-  std::set<std::string_view> mentioned_;          // primary names of all directives with a line
+  std::set<std::string_view> mentioned_;          // names (no aliases) of the directives that were set so far
   ConfigOrigin origin_ = ConfigOrigin::kStartup;  // kConfigSet after `include`: `save` replaces earlier save points
   bool has_read_file_ = false;                    // true: some configuration file was read
   int depth_ = 0;                                 // how deeply files include each other at the current line

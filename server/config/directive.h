@@ -109,7 +109,7 @@ struct Directive {        // one row in the table of directives
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type of the value
   uint32_t flags = directive_flags::kNoFlags;                                         // bits of directive_flags
   std::string_view alias = {};     // an older name, which clients may also use; empty: none
-  VersionMark since = {};          // first versions that have the directive, under either name
+  VersionMark since = {};          // first versions that have the directive, as `name` or as `alias`
   VersionMark until = {};          // first versions that no longer have the directive
   VersionMark mutable_since = {};  // first versions where CONFIG SET may change it, although it is kImmutable
   VersionMark renamed_since = {};  // first versions that know `name`; older ones know only `alias`

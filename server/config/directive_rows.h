@@ -59,7 +59,7 @@ constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bit
 }
 
 template <auto kMember>
-constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // what Text and OptionalText make
+constexpr TextShape TextShapeOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // the TextShape of member kMember
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }

@@ -181,7 +181,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int64_t commandlog_large_request_max_len = 128;        // maximum number of logged large requests
   int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is logged; negative: off
   int64_t commandlog_large_reply_max_len = 128;          // maximum number of logged large replies
-  bool starts_empty = false;                             // true: no RDB or AOF is loaded at startup; not a directive
+  bool starts_empty = false;                             // true: startup loads no RDB file (--test); not a directive
   std::string start_dir;                          // working directory at the start of the server; not a directive
   Supervision supervised = Supervision::kNone;    // to which supervisor the server reports: systemd or upstart
   bool syslog_enabled = false;                    // each log line is also sent to syslog

@@ -63,7 +63,7 @@ class ChangeCheck {
   // Must be called when the edit has removed the key, or has given it a value or a deadline, even an equal one.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
-  // Turns the check of this edit off, for a change that is left unreported on purpose.
+  // Turns this check off, for a change that the command does not report on purpose.
   void DisableChangeCheck() { is_closed_ = true; }
   // Compares the value with the value before the edit. Aborts if a change was not reported or counted, or if a refused
   // command changed the key. Later calls do nothing.

@@ -83,8 +83,8 @@ class Disposal {  // interface: frees values that were removed from the keyspace
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };
 
-// The functions of FCALL, as an opaque part of the data. Because of this interface, a Capture can take and put back
-// keys and functions together.
+// Through this interface, a Capture can take out and put back keys and functions together. The class of a Content is
+// known only in server/execution.
 class FunctionStore {  // interface: takes out and puts back all functions of FCALL together
  public:
   class Content {  // the functions that Exchange took out

@@ -155,8 +155,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   Entry* FindMutable(Bytes key);  // finds a key to change; purges what has expired, marks the key as used; null: absent
 
-  // The functions from Put to Add do the work of the functions of KeyEdit with these names. `entry` is the entry that
-  // FindMutable returned for `key`, or null.
+  // The functions of KeyEdit with the same names call the functions from Put to Add, which do the work. `entry` is what
+  // FindMutable returned for `key`: the entry, or null.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets the string and deadline
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets the string alone
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);

@@ -47,7 +47,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   // Returns whether more than maxmemory was used before the running command, and eviction could not free enough. If so,
   // commands that use memory are refused.
   bool LacksMemory() const;       // true: before this command, maxmemory was exceeded, and eviction did not free enough
-  size_t UncountedBytes() const;  // bytes in use that do not count for maxmemory: buffers, scripts …
+  size_t UncountedBytes() const;  // bytes in use that do not count for maxmemory: AOF and replica buffers, scripts …
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
   void SetScriptBytes(std::function<size_t()> script_bytes) {  // sets how to get the bytes of script engines

@@ -102,7 +102,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   int next_db_ = 0;                      // database that is cleaned now, or first in the next round
   std::vector<Progress> progress_;       // how far the rounds have come in each database
   Round round_;                          // the current round
-  std::vector<Entry*> expired_entries_;  // expired keys, or hashes with expired fields, of one sample; reuses memory
+  std::vector<Entry*> expired_entries_;  // expired keys, or hashes with expired fields, of the present sample
 };
 
 }  // namespace respite

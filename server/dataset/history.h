@@ -64,7 +64,7 @@ struct History {                           // replication history of the data: i
   void NoteShared(int64_t bytes) {  // sets or lowers shared_until, and so the offset in elections
     shared_until = std::max<int64_t>(1, shared_until == 0 ? bytes : std::min(shared_until, bytes));
   }
-  void Confirm() {  // called when the data is complete, and all of its history belongs to the primary or to this server
+  void Confirm() {  // notes that the data is complete, and that the primary (or this server) has all of its history
     data = Data::kWhole;
     shared_until = kMaxOffset;
   }

@@ -17,9 +17,9 @@ namespace respite {
 
 struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
-  // A further bit of `targets`: replicas get the command after the other commands of its group, outside the group's
-  // MULTI. This is for a command that an older replica may not know: because of an unknown command inside MULTI, Redis
-  // would refuse the whole transaction.
+  // A bit of `targets` in addition to those of Target: replicas get the command outside the MULTI and EXEC of its
+  // group, after them. This is for a command that an older replica may not know, because Redis refuses a whole
+  // transaction that contains an unknown command.
   static constexpr uint8_t kAlone = 4;  // bit of `targets`: outside the group's MULTI, after it
 
   int db;
@@ -121,7 +121,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. The
   // arguments are Bytes or integers. Further calls add commands. Does nothing unless IsRecording(). Cost: O(bytes).
   template <class... Words>
-  void Replace(const Words&... words) {  // propagates this command instead of the running one
+  void Replace(const Words&... words) {  // adds a command to propagate instead of the running one
     if (!is_recording_) return;
     RequestWriter writer(BeginCommand(), sizeof...(Words));
     (Put(writer, words), ...);
@@ -129,7 +129,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Propagates a command of any length instead of the running one. `words` are strings or Bytes. Does nothing unless
   // IsRecording(); to save time, callers should build `words` only then.
   template <class Word>
-  void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
+  void Replace(const std::vector<Word>& words) {  // adds a command to propagate instead of the running one
     if (is_recording_) AppendRequest(BeginCommand(), words);
   }
   // Adds a command to those of Replace, which are propagated instead of the running command. Replicas get this command
@@ -147,8 +147,8 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void SuppressCommandItself() { is_replaced_ = true; }  // does not propagate the running command
   bool IsRecording() const { return is_recording_; }     // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }       // true: the command itself is not propagated
-  // Count returns how many commands Replace and AddAlone have added. If there are any, they are propagated instead of
-  // the running command. operator[] returns one of them as a RESP request (protocol/request_text.h).
+  // Replace and AddAlone add commands that are propagated instead of the running command. Count returns their number.
+  // operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added
   bool IsAlone(size_t index) const { return index == alone_index_; }  // true: sent after EXEC, not in MULTI (AddAlone)
   Bytes operator[](size_t index) const {

@@ -89,7 +89,7 @@ void LazyFree::FreeOverwritten(std::unique_ptr<Object> value) {
 }
 
 // Estimates the memory of a flushed database. If several databases are flushed together, the first estimate covers the
-// memory of all of them, and the other estimates are small. The sum of the estimates is correct.
+// memory of all of them, and the other estimates are small, but their sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();

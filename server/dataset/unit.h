@@ -67,7 +67,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     CountChanges(changes);
     ReportChangeUncounted(db, key, event);
   }
-  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // one more event of a change already counted
+  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // reports one more event of a counted change
     if (data_.usage.IsLrm()) MarkModified(db, key);
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
@@ -165,7 +165,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
 
  private:
-  void MarkModified(int db, Bytes key);    // sets the LRM bits of the key to now, if it exists
+  void MarkModified(int db, Bytes key);    // sets the last-modified time (LRM) of the key to now, if the key exists
   void PassToJournals(Grouping grouping);  // the work of Close: purges keys, passes the commands to the journals
   void PurgeLast();                        // removes the last item of keys_to_purge_; under kPurge, purges that key
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired

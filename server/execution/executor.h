@@ -172,7 +172,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   void ReadTime();                                            // updates the cached clock time
   void SetCurrentTime(int64_t real_us);                       // sets the cached clock time from this real time in µs
-  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run it; may throw Refusal
+  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request; may throw
   void AnswerInstead(const Request& request, Bytes reply);    // replies with `reply` (RESP); the request does not run
   // Completes the reply: removes the reply if CLIENT REPLY has turned replies off, and applies a fault of TEST FAULT to
   // the reply. Never removes the first `kept_bytes` bytes of the session's output.
@@ -217,7 +217,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   int64_t unit_wall_us_ = 0;             // what TIME shows: Unix time in µs when the running Unit began
   size_t kept_output_end_ = 0;  // size of the session's output up to which CLIENT REPLY OFF drops nothing; 0: none
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
-  std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply
+  std::string last_error_;  // error text that the last failed command has thrown; empty: its reply has the error
 };
 
 // Reports a finished command to the StatsRecorder and the observers. Then clears the list of the command's secret

@@ -61,7 +61,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   };
   struct Results {                // a HOTKEYS session, as HOTKEYS GET shows it
     Options options;              // what HOTKEYS START was told
-    int64_t started_wall_ms = 0;  // Unix time of the start
+    int64_t started_wall_ms = 0;  // Unix time when the session started, in ms
     int64_t duration_ms = 0;      // time from the start until the end, or until now
     int64_t cpu_user_ms = 0;      // CPU time of the process in user mode during the session
     int64_t cpu_sys_ms = 0;       // CPU time of the process in the kernel during the session

@@ -51,7 +51,7 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
 
   const Parts parts_;                         // the objects that the constructor got
   std::vector<ResolvedRequest> resolved_;     // command and first key of each request of the batch
-  std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch; a key that repeats in a row has one
+  std::vector<uint64_t> hashes_;              // hash of each key to prefetch; the same key in a row is stored once
   std::vector<MemberLookup> member_lookups_;  // members of collections to prefetch
   std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
   std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch (push and pop commands)

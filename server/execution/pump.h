@@ -62,10 +62,10 @@ class Pump {  // runs the requests that a session has sent
   void MeasureBatchBlobs(Session& session);  // counts the large arguments of batch_ as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
-  // Sets session.unapplied_bytes to the bytes after the first `next` requests of the batch, so that the replication
-  // offset covers only these requests. After a disconnection, the primary sends the rest again. Does nothing while a
-  // transaction is open, while a request is blocked or paused, or if a failure closes the link. Called only for the
-  // session in which a replica receives its primary's stream.
+  // Called only on a replica, for its primary's session. Counts the first `next` requests of the batch as applied:
+  // session.unapplied_bytes becomes the number of bytes after them, so that the replication offset covers only these
+  // requests. After a disconnection, the primary sends the rest again. Does nothing while a transaction is open, while
+  // a request is blocked or paused, or if a failure closes the link.
   void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_

@@ -126,8 +126,8 @@ void ScriptRunner::End() {
 
 namespace {
 
-// While a late script lets other clients be served, another server of this thread may run a script inside it. This
-// script may also become late, and so on. So the native stack grows with each of them.
+// While a slow script (longer than busy-reply-threshold) lets other clients be served, another server of this thread
+// may run a script inside it. That script may also become slow, and so on. So the native stack grows with each of them.
 thread_local int late_scripts_of_thread = 0;  // number of late scripts that now let others be served
 
 // Returns whether the native stack has room for a script that another server of this thread starts while slow scripts

@@ -16,7 +16,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   std::optional<Due> next;
   if (const auto deadline = parts_.deadlines.FindEarliest()) {
     const std::string name = StrCat(Quoted(deadline->key), " of database ", deadline->db);
-    // After its deadline a key still exists until something deletes it. Its expiry is then due now.
+    // If the deadline is past, the expiry is due now: an expired key exists until something deletes it.
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
   }

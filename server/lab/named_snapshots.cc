@@ -157,7 +157,8 @@ void NamedSnapshots::UndoPrograms(const Programs& programs, Unit& unit) {
   RestoreFunctions(programs.functions, unit);
 }
 
-// Does nothing if the current libraries have the same source code.
+// Replaces the function libraries by those of a snapshot, and propagates this as FUNCTION FLUSH and FUNCTION LOAD. Does
+// nothing if the current libraries have the same source code.
 void NamedSnapshots::RestoreFunctions(const FunctionLibraries::Contents& functions, Unit& unit) {
   const Texts codes = CodesOf(functions.loaded);
   if (codes == CodesOf(parts_.functions.Loaded())) return;

@@ -63,8 +63,8 @@ struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …);
   std::optional<TextPattern> library;  // pattern for the client library (lib-name of CLIENT SETINFO)
   std::optional<int> db;
 
-  // Returns whether all given conditions hold. `in_db` is the database of the client's request, or the selected
-  // database if there is no request.
+  // Returns whether the client and its request fulfil all conditions of the filter. `in_db` is the database of the
+  // request, or the client's selected database if there is no request.
   bool Matches(const ClientView& client, int in_db) const;  // whether all given conditions hold
 };
 

@@ -84,8 +84,8 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // Treats a request that EXEC has run like one that its client has sent, so that a filter without the condition
-  // TRANSACTION also matches it.
+  // Gives a request that EXEC has run the place kSent, as if the client had sent it alone, so that a filter without the
+  // condition TRANSACTION also matches it.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,

@@ -154,7 +154,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Makes the entry of a request that has not run or has failed. Leaves out arguments that may be secret.
-  Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
+  Request FailedRequest(const Session& session, const Command* command,  // a failed request, without possible secrets
                         std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// Returns the error text of the other server, or another text if it is empty: Error() must not be empty after an error.
+// Returns the error text of the target server, or "(no text)" if it is empty, because an empty Error() means success.
 std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
 
 }  // namespace

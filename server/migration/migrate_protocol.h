@@ -1,10 +1,10 @@
-// MigrateProtocol: the requests that MIGRATE sends to the other server, and their answers.
+// MigrateProtocol: the requests that MIGRATE sends to the target server, and the replies.
 //
 //   AUTH …, SELECT db          AUTH if MIGRATE has a password, SELECT if another database is selected
 //   RESTORE key ttl payload …  one for each key; RESTORE-ASKING to a node of a cluster, which may still be importing
 //                              the slot of the key
 //
-// All requests are sent together; each is answered by one line.
+// All requests are sent together. The target replies to each with one line.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class LoopNetwork final : public Network {  // makes and accepts TCP connections
   // Cost: O(links).
   void SetConditions(ConditionsFor conditions_at);  // simulates a bad network for outgoing links, or none (null)
   // Sets the routes for links that are made from now on; existing links stay as they are.
-  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // sets routes of later links
+  void SetRoutes(LocalNodeRoutes routes) { routes_ = std::move(routes); }  // sets the routes of links made from now on
 
  private:
   EventLoop& loop_;                        // serves the links

@@ -90,7 +90,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   const RealClock& real_clock_;  // the clock of real elapsed time
   std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
   Round* round_ = nullptr;       // the ready sockets whose watchers Serve is calling; null: Serve does not run
-  bool wakes_asio_ = false;      // true: LetSocketsEndNextWait was called, and Asio still waits for set_
+  bool wakes_asio_ = false;      // true: a wait in Asio that LetSocketsEndNextWait has started is pending
 };
 
 }  // namespace respite

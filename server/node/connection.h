@@ -38,7 +38,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   // the requests that arrived after the current one. Requires: no command of this client runs, and the client's input
   // is resumed in the next turn.
   void MoveTo(NodeHost& other, MovingClient arrival);      // from now on `other` serves the client
-  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old; sends `reply`
+  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // after TEST CRASH: moves to the new server, sends `reply`
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
   static Connection* FindMovable(const Session& session);   // the session's connection; null: the client cannot move
   const NodeHost& host() const { return *host_; }           // the server that serves the client

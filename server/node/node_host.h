@@ -36,7 +36,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   }
 
   // Makes the event loop call EndTurn for this server when the current turn ends.
-  void MarkActive() { loop_.MarkActive(*this); }  // EndTurn will be called when this turn ends
+  void MarkActive() { loop_.MarkActive(*this); }  // the loop will call EndTurn of this server when the turn ends
   Pump& pump();                                   // runs clients' requests: pump_, or during a long task other_pump_
   EventLoop& loop() { return loop_; }             // the event loop that this Node shares with others
   LoopNetwork& network() { return network_; }     // connections to other servers

@@ -248,8 +248,8 @@ NodeServer::Step NodeServer::LoadData() {
   return Step::kDone;
 }
 
-// Loads the data. If this server replaces another one, copies the keys and function libraries of that server. The copy
-// has what an append-only file would have, so it has no replication ID. Otherwise loads the files.
+// Loads the data. If this server replaces another one, copies the keys and function libraries of that server; otherwise
+// loads the files. A copy has no replication ID, as after the load of an append-only file.
 LoadOutcome NodeServer::ReadData() {
   if (data_source_ == nullptr) return LoadDataAtStartup(services());
   Node& before = *std::exchange(data_source_, nullptr)->node_;

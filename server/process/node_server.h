@@ -117,7 +117,7 @@ class NodeServer {  // one Redis server of this process
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
 
-  void InheritTestState(const NodeServer& before);  // takes the clock, request journal and findings of TEST
+  void InheritTestState(const NodeServer& before);  // copies the state of TEST: clock, journal, findings …
   void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
     data_source_ = &before;
   }
@@ -175,7 +175,7 @@ class NodeServer {  // one Redis server of this process
   void ApplyReplidIfEmpty();  // gives a server without data the replication ID replid_if_empty_, if that is set
   Step LoadData();            // loads the data, then starts replication and cluster
   LoadOutcome ReadData();     // copies the data of data_source_, or else reads files
-  void CloseServerLinks();    // closes links to other servers; ends crash reports; may be called twice
+  void CloseServerLinks();    // closes links to other servers; crash reports no longer show this server
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: this is a Sentinel
   void HandleRoleChange();      // tells the Owner that the role has changed
   void OnStop(int exit_code);   // called when the Node stops: sets has_stopped_, tells the Owner, closes the listeners

@@ -14,7 +14,7 @@ std::string ProcessTitleText(const Config& config, const std::string& program); 
 
 class ProcessTitle {  // writes the title of the process that ps and top show
  public:
-  // Remembers the arguments of the process. The first call of Set changes them.
+  // Stores `argc` and `argv` of main. The first call of Set overwrites the arguments.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
   // Sets the title of the process; truncates a title that does not fit. The first call moves the environment to other

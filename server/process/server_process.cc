@@ -288,8 +288,8 @@ ServerProcess::Step ServerProcess::FormClusterOrSentinelGroup() {
 }
 
 // Writes the pidfile and the port file. Called after the listeners are open, so that a second server whose port is
-// taken does not overwrite the files of the first. With several nodes, ContinueAfterConnecting writes the port file
-// later, because one node does not show a client that all of them serve.
+// taken does not overwrite the files of the first. If the process has several nodes, ContinueAfterConnecting writes the
+// port file later, when all of them serve clients.
 ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   const Settings& settings = config_.settings();
   for (const HostedServer& hosted : hosted_servers_) {

@@ -61,7 +61,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // The functions of NodeRestarts::Owner.
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // makes a server, without Build
-  void HandleServerKilled(HostedServer&) override {  // the killed server does not count as running
+  void HandleServerKilled(HostedServer&) override {  // counts the killed server as no longer running
     --running_server_count_;
   }
   void HandleServerReviving(HostedServer&) override { ++running_server_count_; }  // the server counts as running

@@ -168,9 +168,9 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-// Reads the replication ID, the offset and, from a Respite server, how many bytes of this replica's history it shares.
-// Also records in History whether the primary has the history of this replica:
-// until the snapshot has come, the old data stays, and elections must know what it is worth.
+// Parses +FULLRESYNC: the replication ID, the offset and, from a Respite server, how many bytes of this replica's
+// history the primary shares. Also records in History how much of the present data belongs to the primary's history.
+// Elections use this, because the old data stays until the snapshot has arrived.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);

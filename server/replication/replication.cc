@@ -291,8 +291,8 @@ void Replication::SetLeastOffset() {
 // history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
-  // Does nothing if the file names no history. The stream continues in the database that the file names, so this server
-  // must have that database.
+  // Does nothing if the file does not contain a complete replication history, or if this server lacks the database in
+  // which the stream continues.
   if (!file.IsWhole() || file.stream_db >= services_.data.dataset.keyspace.Count()) return;
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
@@ -352,8 +352,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   if (request.speaks_psync && history.former_end >= 0 && request.id == history.former_id)
     session.replica->shared_until = history.former_end - 1;
   if (!stream_.HasBacklog()) {
-    // Takes a new replication ID. Without a backlog, the offset did not count all writes, so a former replica may have
-    // other data at the present ID and offset.
+    // Takes a new replication ID, unless this history is shared already. Without a backlog, the offset did not count
+    // all writes, so a former replica may have other data at the present ID and offset.
     if (!history.is_shared) {
       history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength),
                           std::max(history.offset, history.least_offset));

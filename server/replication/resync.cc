@@ -188,8 +188,8 @@ void Resync::FlushOldData() {
   services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
-// Notifies the clients that watch keys or are blocked of the new keys, by OnSwap(db, db) for each database. The flush
-// has already notified them of the removed keys.
+// Tells clients that watch keys, and clients that are blocked on keys, of the new data: calls OnSwap(db, db) of the
+// listener for each database. The flush has already told them of the removed keys.
 void Resync::NotifyOfNewData() {
   Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;

@@ -25,7 +25,7 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   bool Open();                       // creates the file; false if that failed. Must be called first
   bool Write(Bytes bytes) override;  // appends to the file; false if that failed
   bool Finish() override;            // syncs the file; false if that failed
-  const std::string& failure() const override { return failure_; }  // why a function returned false; empty: none did
+  const std::string& failure() const override { return failure_; }  // why Open, Write or Finish failed; else empty
 
   const std::string& path() const { return path_; }
   void Keep() { is_kept_ = true; }  // the destructor will not remove the file, because it was moved

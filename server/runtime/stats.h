@@ -27,7 +27,7 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
   std::array<double, kSamples> samples_{};  // the counter's growth divided by the base's growth, for each sample
   size_t next_ = 0;                         // index in samples_ that the next sample overwrites
   uint64_t last_counter_ = 0;               // value of the counter at the last call of Sample
-  int64_t last_base_ = 0;                   // value of the base at the last call of Sample
+  int64_t last_base_ = 0;                   // value of `base` at the last call of Sample
 };
 
 class RecentPeak {  // the largest of all values in the last 8 seconds

@@ -38,7 +38,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
 
   const SentinelCore core_;
   SentinelEvents& events_;                    // reports events in the log, on channels and to scripts
-  std::function<void(Primary&)> on_opinion_;  // called after each answer of another Sentinel
+  std::function<void(Primary&)> on_opinion_;  // called after each answer to IS-MASTER-DOWN-BY-ADDR
 };
 
 }  // namespace respite

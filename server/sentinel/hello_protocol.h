@@ -47,7 +47,7 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
                                 const Hello& hello);
   // Removes the entry with the sender's id, and returns true: the Sentinel has moved. If there is none, removes the
   // Sentinel that was known at the sender's address, if any, and returns false.
-  bool ForgetFormerSentinel(Primary& primary,  // true: the sender was known at another address; false: it is new
+  bool ForgetFormerSentinel(Primary& primary,  // true: removed the entry of the sender; false: it had none
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer primary address

@@ -43,8 +43,9 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
 
   enum class Sentinels : uint8_t { kForget, kKeep };  // what Reset does with the other Sentinels of the primary
   void Reset(Primary& primary, Sentinels sentinels);  // clears state and replicas, with kForget also Sentinels
-  // Gives the primary a new address, and saves the configuration file. Its replicas stay listed, with the server at the
-  // former address as one more; other state is forgotten (Reset). Returns false if `host` does not resolve.
+  // Gives the primary a new address, and saves the configuration file. The server at the former address is then listed
+  // as a replica, in addition to the other replicas. All other state of the primary is cleared, as by Reset. Returns
+  // false, and changes nothing, if `host` does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve
                      const std::string& host, int port);
   void Remove(Primary& primary) {  // stops watching the primary

@@ -132,7 +132,7 @@ bool PrimaryFailover::MayFollow(const Primary& primary, const WatchedReplica& re
   if (primary.address.IsAt(replica.reported_primary_host, replica.reported_primary_port)) return true;
   const SentinelAddress reported = core_.ReportedAddress(replica.reported_primary_host, replica.reported_primary_port);
   if (reported.Is(primary.address)) return true;
-  // A server with the primary's run id is the primary under another spelling.
+  // A server with the run ID of `primary` is `primary` itself, known by another address.
   const auto is_reported = [&](const ServerInstance& server) {
     return reported.Is(server.address) && (server.run_id.empty() || server.run_id != primary.run_id);
   };

@@ -42,7 +42,8 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
   // and AppendOnlyFile::Prepare. `holder` is the client whose command loads (may be null); see Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);  // loads all files of the manifest
-  // Loads these files instead of those of the server's append-only file. Requires: an empty keyspace.
+  // Loads these files instead of those of the server's append-only file. `holder` is the client whose command loads;
+  // null: none. Requires: an empty keyspace.
   LoadOutcome LoadFiles(AofFiles files, const Session* holder = nullptr);  // loads the given files
   uint64_t BaseBytes() const { return base_bytes_; }                       // size of the loaded base file; 0: none
 
@@ -93,7 +94,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   bool RunGroup(const Part& part);  // EXEC: runs the transaction's commands; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
   void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts and logs the failure
-  bool ToleratesFailures();               // at the end; true: no command failed, or aof-load-failed-commands is yes
+  bool ToleratesFailures();               // called at the end of loading; false: commands failed, and that is an error
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 
   const Services& services_;          // references to all parts of the server

@@ -130,7 +130,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   int selected_db_ = -1;                            // database of the last SELECT in this file; -1: none yet
   int64_t timestamp_s_ = 0;                         // Unix time of the last "#TS:" line
   int64_t annotated_offset_ = 0;                    // offset in the last #REPL-OFFSET annotation of this file; 0: none
-  uint64_t annotated_bytes_ = 0;                    // value of appended_bytes_ after that annotation, or in Open
+  uint64_t annotated_bytes_ = 0;                    // appended_bytes_ at the last annotation; if there is none, in Open
   uint64_t appended_bytes_ = 0;                     // bytes that were added to buffer_ since the start
   uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded
   uint64_t synced_bytes_ = 0;                       // how many of appended_bytes_ are on the disk

@@ -177,7 +177,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   uint64_t consecutive_failures_ = 0;     // rewrites failed since a success, a scheduled Rewrite or CONFIG RESETSTAT
   uint64_t failed_command_count_ = 0;     // number of commands that failed when the files were last loaded
   uint64_t last_cow_bytes_ = 0;           // memory that the last rewrite copied on write, in bytes
-  Backoff backoff_;                       // the wait after repeated failures
+  Backoff backoff_;                       // delays the next rewrite after repeated failures
 };
 
 }  // namespace respite

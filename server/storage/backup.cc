@@ -33,7 +33,7 @@ Backup::Backup(const Parts& parts)
 
 Backup::FailureReason Backup::Start() {
   if (state_ == State::kFailed) {
-    // Removes the files of a failed backup again, because their removal may have failed.
+    // Removes the files of the failed backup once more, because Fail may not have been able to remove them.
     if (auto reason = CleanUp()) return reason;
   }
   if (auto reason = directory_.Open()) return reason;
@@ -149,8 +149,8 @@ void Backup::Cron() {
 
 bool Backup::MustPostponeRewrite() const {
   if (way_ == Way::kFromAof) return state_ == State::kIncrementing;
-  // A backup that makes its own files postpones a rewrite only if the append-only file is off: BGREWRITEAOF waits then,
-  // as in Redis.
+  // While a backup makes its own files, a rewrite is postponed only if the append-only file is off. As in Redis,
+  // BGREWRITEAOF then waits.
   return !parts_.aof.IsOn() && (state_ == State::kSnapshotting || state_ == State::kIncrementing);
 }
 

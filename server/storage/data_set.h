@@ -1,5 +1,6 @@
-// Loads the data at startup. If preload-file is set, loads the file that it names. Otherwise loads the append-only file
-// if appendonly is on, or else the RDB file. With `starts_empty`, the RDB file is not loaded.
+// Loads the data at startup from one source: the file that preload-file names; if it is not set, the append-only file
+// if appendonly is on; otherwise the RDB file. With `--test`, loads no RDB file unless `dir`, `dbfilename` or
+// `appendonly` is set (Settings::starts_empty).
 #pragma once
 
 #include "server/storage/rdb_loader.h"

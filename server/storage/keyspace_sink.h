@@ -59,7 +59,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
  private:
   bool IsExpired(const Entry& entry) const;           // true: the key has expired and must not be loaded
   void SetUsage(RdbEntry& loaded) const;              // sets LRU or LFU bits (by the policy), if the RDB has them
-  void Insert(Database& data, EntryPtr entry) const;  // adds a key; with kReplace, replaces an old one
+  void Insert(Database& data, EntryPtr entry) const;  // adds a key; with kReplace, first removes an old one
 
   const Services& services_;      // references to all parts of the server
   const LoadTarget target_;       // where loaded keys and functions go

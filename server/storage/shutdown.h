@@ -79,7 +79,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // the replicas that a shutdown waits for; null: none
     replicas_to_wait_for_ = replicas;
   }
-  void SetFailoverHandler(std::function<void()> handler) {  // asks a replica to take over; for kShutdownFailover
+  void SetFailoverHandler(std::function<void()> handler) {  // `handler` asks a replica to take over
     on_failover_ = std::move(handler);
   }
   void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown is given up
@@ -101,7 +101,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   };
 
   bool MustSave(uint32_t flags) const;             // true: an RDB file must be saved before the end
-  bool MustWaitForReplicas(uint32_t flags) const;  // true: replicas lag, and the shutdown is not urgent
+  bool MustWaitForReplicas(uint32_t flags) const;  // true: a replica lags, and the shutdown may wait for it
   bool StartFirstRewriteIfNeeded(uint32_t flags);  // starts the AOF's first rewrite; true: wait for it
   void DelayForReplicas(uint32_t flags);           // pauses writes, and begins to wait for the replicas
   void FinishShutdownIfReady();                    // stops if all replicas have caught up, or the time is up

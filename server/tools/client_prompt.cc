@@ -176,8 +176,8 @@ bool IsSecretCommand(const std::vector<std::string>& words) {
   const bool is_repeated = words.size() > 2 && words[0].find_first_of("0123456789") != std::string::npos &&
                            words[0].find_first_not_of("+-0123456789") == std::string::npos;
   if (is_repeated) return IsSecretCommand({words.begin() + 1, words.end()});
-  // Looks for a secret word at any position, because HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help contain other
-  // commands or options.
+  // Looks for AUTH, AUTH2 and SETUSER at any position, because HELLO, MIGRATE, ACL DRYRUN, COMMAND GETKEYS and help
+  // contain other commands or options.
   if (is(0, "AUTH") ||
       has_word([](const std::string& word) { return word == "auth" || word == "auth2" || word == "setuser"; }))
     return true;

@@ -44,9 +44,10 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   bool Connect();  // connects, logs in, and prints errors; false: there is no connection
   // Prints an error if the other server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // connects to another server
-  // Sends a command and prints the reply. Returns 0 if a reply came (with the option -e: unless it is an error), or if
-  // SHUTDOWN ended the connection; otherwise 1. After SUBSCRIBE and MONITOR outside of a transaction, prints messages
-  // until an error reply (then returns 0, with -e 1), or until Ctrl-C or the end of the connection (then returns 1).
+  // Sends a command and prints the reply. Returns the exit code: 0 if a reply came or if SHUTDOWN ended the connection,
+  // otherwise 1. With the option -e, an error reply also gives 1. After SUBSCRIBE or MONITOR outside of a transaction,
+  // prints messages until an error reply, which gives 0 (1 with -e), or until Ctrl-C or the end of the connection,
+  // which give 1.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 

@@ -21,8 +21,8 @@ class Users;
 // "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key, channel or database. kInScript begins
 // with "ACL failure in script: ".
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };  // how a refusal is worded
-// Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
-// which does not name the user.
+// Returns the text for a refused request, without an error code such as NOPERM. With the `traits` of a Redis before
+// 7.2, returns the older text, which does not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // error text of a refused request
                        DenialDetail detail, const DialectTraits& traits);
 std::string DenialTextAtExec(AclDenial denial);  // EXEC's error text: the user may no longer run a queued command
@@ -40,9 +40,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
-  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? A refusal goes to ACL LOG
                    AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? A refusal goes to ACL LOG
                    AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }

@@ -78,9 +78,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
   // Functions of CallObserver and Journal, which are called while any import runs.
-  void OnCall(const FinishedCall& call) override;      // a command of the source ran: notes the time, and an error
+  void OnCall(const FinishedCall& call) override;      // a command of a source ran: notes the time, and its error
   void OnRefusal(const RefusedCall& call) override;    // a command of the source was refused: its import fails
-  void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands make all imports fail
+  void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands of any client fail all imports
 
  private:
   struct Import {  // an import of slots that is under way

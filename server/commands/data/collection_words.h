@@ -82,7 +82,7 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {  // replies
 // Calls visit(word) for each of `words`, until visit returns false. The words are arguments of a command that name
 // possible members of `set`. Prefetches what looking up the next 16 words in a large set will read.
 template <class Visit>
-void ForEachMemberWord(const Set& set,  // visits the arguments; prefetches their look-ups
+void ForEachMemberWord(const Set& set,  // calls visit(word) until it returns false; prefetches look-ups
                        std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {

@@ -366,8 +366,8 @@ const Entry* ExamineOrNull(Call& call) {
   return entry;
 }
 
-// Returns the name for OBJECT ENCODING. Where this server has a listpack, the emulated version may have another
-// encoding.
+// Returns the name for OBJECT ENCODING. For a listpack, the emulated version may have another encoding: ziplist,
+// quicklist or hashtable.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
   if (name == "listpackex" && traits.hash_field_grammar == HashFieldGrammar::kValkey) return "hashtable";

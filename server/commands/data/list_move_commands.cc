@@ -61,7 +61,8 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
   return elements;
 }
 
-// Returns the elements in the order in which they must be pushed at this end.
+// Returns the elements in the order in which they must be pushed one by one at the end `to`, so that the list then has
+// them in the order of `elements`.
 std::vector<Bytes> InPushOrder(ListEnd to, const std::vector<std::string>& elements) {
   std::vector<Bytes> pushed(elements.begin(), elements.end());
   if (to == ListEnd::kHead) std::ranges::reverse(pushed);

@@ -295,8 +295,9 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   return room.Take(list.slot().entry());
 }
 
-// Propagates the result instead of the request, if a replica might compute another one: fields of hashes that have
-// expired here may still exist there, and versions differ in what they accept as a number.
+// For SORT with STORE: propagates DEL and RPUSH of the result instead of the request if a replica might compute another
+// result. Hash fields that BY or GET reads may have expired here but still exist on the replica, and versions differ in
+// what they accept as a number.
 void RecordStoredList(Call& call, const SortOptions& options, const std::vector<Bytes>& elements) {
   constexpr size_t kPerCommand = 1000;
   const bool is_equal_everywhere = options.is_portable && !options.by && options.get.empty();

@@ -44,9 +44,9 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   void AddNumber(double number) { Add(NumberRank(number)); }  // sets the number of the next element
   void SetTexts(std::span<const Bytes> texts);  // sets a text for each element; a text with null data() is the least
 
-  // Elements with equal numbers are ordered by their own texts. Elements with equal texts keep their order if the range
-  // has all elements. Otherwise they get the order that PartialSort gives them. Requires: the range is within the
-  // elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
+  // Orders elements with equal numbers by their own texts. Elements with equal texts keep their order if `range` has
+  // all elements; otherwise they get the order of Redis' partial quicksort (PartialSort). Requires: the range is within
+  // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);  // sorts, and returns the indexes of the elements in this range
 
  private:

@@ -62,16 +62,16 @@ template <class IsGood>
 JsonTargets SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, const char* refusal,  // targets of one kind
                                 IsGood&& is_good);
 
-// Counts the values inside `value`. Throws a Refusal if the budget is used up, because a path may select one value many
-// times.
+// Counts `value` and all values inside it. Throws a Refusal if these are more than the budget has left. The limit is
+// needed because a path may select one value many times.
 void SpendForReply(JsonBudget& budget, const JsonValue& value);  // counts the values of a reply, or throws
 
 // Throws a Refusal if the budget is used up, so that a command never replies with an incomplete result.
 void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throws if none is left
 
-// Throws a Refusal if a new value could make the document deeper than JsonValue::kMaxDepth levels. `levels_below`: from
-// a match of the path down to the new value. `depth`: levels of the new value. The depth of a match is taken from the
-// path: the number of its steps, or with `..` the depth of the whole document.
+// Throws a Refusal if a new value could make the document deeper than JsonValue::kMaxDepth levels. The new value has
+// `depth` levels, and is `levels_below` levels below a match of the path. The depth of a match is the number of steps
+// of the path, or with `..` the depth of the whole document.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
 // A command inserts one new value or text of `bytes` bytes at `count` places that match its path. Throws a Refusal if

@@ -106,7 +106,8 @@ RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   return {span.first + span.count - skipped - taken, taken};
 }
 
-// Returns the members between the two ends, without LIMIT. Requires: the ends are no ranks.
+// Returns the members between the two ends of a range by score or by member, without LIMIT. Requires: `options` has no
+// range by rank.
 RankSpan SpanBetweenEnds(const SortedSet& set, const RangeOptions& options) {
   return options.by == RangeBy::kScore ? set.RankSpanOf(options.score) : set.RankSpanOf(options.lex);
 }
@@ -235,9 +236,9 @@ class ZeroSign {
   bool packed_;
 };
 
-// Refuses a ZRANGESTORE of the primary whose effect depends on the primary's version: with a negative offset, Redis 7.4
-// and 8.0 and Valkey count from the end of a large set, and other versions store nothing. The error closes the link to
-// the primary.
+// Refuses a ZRANGESTORE from the primary if its effect depends on the primary's version. This is so with a negative
+// LIMIT offset: Redis 7.4, Redis 8.0 and Valkey count it from the end of a large set, and other versions store nothing.
+// The error closes the link to the primary.
 void RefuseIfVersionDecides(const Call& call, const SortedSet& set, const RangeOptions& options) {
   const bool is_from_primary = call.session.Caller().kind == SessionKind::kPrimary;
   if (!is_from_primary || options.offset >= 0 || options.by == RangeBy::kRank) return;

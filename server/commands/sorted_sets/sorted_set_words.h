@@ -28,7 +28,7 @@ double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD o
 // Returns false if the word begins, perhaps after a sign, with white space or with `0x`. Some versions refuse such a
 // score, so it must not be propagated. Does not check the rest of the word.
 bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
-// Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
+// Returns false if some versions refuse this end of a range, so that it must not be propagated as it is.
 bool IsPlainScoreEnd(Bytes word);  // true: all versions accept this end of a score range, such as "(1.5"
 // LowerEndText and UpperEndText print an end of a range of scores for a command that is propagated: as a decimal
 // number, which all versions of Redis and Valkey read alike.

@@ -311,7 +311,7 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .after = {}};
   const StreamId id = TakeStreamId(word);
-  // As in Redis, the greatest ID means the same as `>`.
+  // As in Redis, the greatest ID (18446744073709551615-18446744073709551615) means the same as `>`.
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .after = {}} : GroupPosition{false, id};
 }
 
@@ -505,9 +505,9 @@ struct XReadGroup {
     return delivery;
   }
 
-  // For XREADGROUP CLAIM: computes in how many ms the next pending entry will have been idle for `idle_ms`; at most a
-  // day. Sets `retry_ms` to this time, unless `retry_ms` is already set (not 0) and is less. Changes nothing if no
-  // pending entry has been idle for less than `idle_ms`.
+  // For XREADGROUP CLAIM: computes in how many ms the next pending entry will have been idle for `idle_ms`, at most a
+  // day. Sets `retry_ms`, after which the blocked request runs again, to this time if this is less, or if `retry_ms` is
+  // 0 (not set). Changes nothing if all pending entries have been idle for `idle_ms`.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);

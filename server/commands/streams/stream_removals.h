@@ -24,8 +24,9 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
-  // Requires: NoteDeleted was called for at least one of the removed entries before the first entry that is left (if
-  // there are any), and then for each removed entry after the first entry that is left, in the order of the IDs.
+  // XTRIM covers all removed entries before the first entry that is left, so NoteDeleted must have been called for at
+  // least one of them, if there are any. Also requires: NoteDeleted was called for each later removed entry, in the
+  // order of the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM, XDEL and XSETID
 
  private:

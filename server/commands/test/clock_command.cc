@@ -22,8 +22,8 @@ void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
-// Runs when the executor resumes TEST CLOCK. Replies if the jump of the clock has ended, and otherwise waits for the
-// next turn of the event loop.
+// Runs when the executor resumes TEST CLOCK. If the jump of the clock has ended, sends the reply. Otherwise makes the
+// executor resume the command again in the next turn of the event loop.
 void Arrive(Call& call, ClockControl& control) {
   const auto result = control.TakeJumpResult(call.session.id);
   if (!result) return call.ContinueInNextTurn();

@@ -87,8 +87,9 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
   return next;
 }
 
-// Returns the effect of the first rule for this operation whose schedule allows a hit; no effect if there is none. A
-// full disk makes writes fail but not syncs, because data that was written before can still be synced.
+// Counts a match of each rule for this operation, up to the first rule that acts, and returns the effect of that rule;
+// no effect if no rule acts. A full disk makes writes fail but not syncs, because data that was written before can
+// still be synced.
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);

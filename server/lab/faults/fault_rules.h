@@ -83,7 +83,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Returns on how many requests, connections or disk operations the rule has acted; nullopt: no rule has this name.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may stop
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the listening sockets that rules may close
   bool RefusesConnection(Bytes address);  // true: a rule refuses a new connection from this address; counts matches
 
   // Returns the fault of the first rule that acts on the request, or null. Counts a match of this rule and of

@@ -1,5 +1,6 @@
-// MessageCheck: the rule lost-message of TEST LINT. Reports messages that nothing receives, and messages that are lost
-// if the receiver ends before it has processed them.
+// MessageCheck: the rule lost-message of TEST LINT. Reports a PUBLISH without subscribers, and messages that are lost
+// if their receiver ends too early: elements popped from lists, and stream entries that a disconnected client has read
+// but not acknowledged.
 #pragma once
 
 #include <tuple>

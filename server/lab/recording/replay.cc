@@ -14,8 +14,9 @@ namespace {
 // How long, in ms of real time, the replay waits for missing replies before it moves the server's clock (TEST CLOCK) to
 // the time of the next event. A blocked command may reply only when its timeout passes on that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How long, in ms of real time, the replay waits for missing replies before it closes their connections. Without TEST
-// CLOCK, the recorded time since the last request or connection is added.
+// How long, in ms of real time, the replay waits for missing replies. Afterwards it closes the connections that lack
+// replies. If the replay does not use TEST CLOCK, it waits longer, by the recorded time since the last request or
+// connection.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;  // how long the replay waits for the reply to TEST CLOCK before it fails
 constexpr int64_t kLookAgainMs = 5;
@@ -48,8 +49,8 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a recorded client may have moved the server's clock, or used a world (an isolated server), which has
-// a clock of its own. Then the replay must not move the clock, because the client would find another time than in the
+// Returns true if a recorded client may have moved the server's clock, or used a world (an isolated server with a clock
+// of its own). Then the replay itself must not move the clock, because the client would see other times than in the
 // recording.
 bool Replay::ClientsMoveClock() const {
   std::map<uint64_t, UnansweredRequests> clients;

@@ -36,7 +36,7 @@ class UnansweredRequests {  // the requests of one connection that await a reply
 
   void Receive(std::vector<std::string> words);  // handles one request that the parser has read
   void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY ON, OFF or SKIP
-  void AddOwed(std::vector<std::string> words);  // adds a request to owed_, and after MULTI also to queue_
+  void AddOwed(std::vector<std::string> words);  // appends a request that gets a reply; records MULTI, EXEC, DISCARD
 
   RequestParser parser_;           // parses the bytes that the client sends
   RequestBatch batch_;             // the requests that parser_ has just read; empty between calls of Feed

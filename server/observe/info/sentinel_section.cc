@@ -9,7 +9,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kMsPerSecond = 1000;
-// The bits of the field sentinel_simulate_failure_flags.
+// The bits of the field sentinel_simulate_failure_flags: when this Sentinel will crash (SENTINEL SIMULATE-FAILURE).
 constexpr int kAfterElection = 1;
 constexpr int kAfterPromotion = 2;
 

@@ -35,8 +35,9 @@ void RouteToRealAddresses(const std::string& announce, const std::vector<HostedS
   }
 }
 
-// Seeds the choice of node IDs and replication IDs. With the directive `seed`, server i derives its own seed from
-// `seed` and i (0, 1 …), and GroupStart uses the first number that no server has: plan.Count().
+// Seeds the random numbers for node IDs and replication IDs. With the directive `seed`, each server i (0, 1 …) uses a
+// seed derived from `seed` and i, so GroupStart uses one derived from `seed` and a number that no server has,
+// plan.Count().
 GroupStart::GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers)
     : config_(config),
       plan_(plan),

@@ -1,5 +1,5 @@
-// GroupStart: tells the nodes of a process about each other before they load, so that no discovery is needed. The nodes
-// form a cluster with its slots and roles, or they are primaries, replicas and the Sentinels that watch them.
+// GroupStart: before the servers of one process load their data, tells them about each other, so that they need no
+// discovery. They become a cluster with slots and roles, or primaries with replicas, and the Sentinels that watch them.
 #pragma once
 
 #include <optional>

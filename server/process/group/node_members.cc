@@ -295,8 +295,9 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays everything that a node sends. On links that this node has opened, delays the sent bytes. On links that other
-// nodes have opened to it, delays the bytes that they receive. A rule of TEST FAULT delays the replies to clients.
+// Delays everything that a node sends by `delay_ms`; 0 ends the delay. On links that the node has opened, its sent
+// bytes are delayed. On links that other nodes have opened to it, those nodes delay the bytes that they receive. A rule
+// of TEST FAULT, which Lag adds to the node, delays its replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);

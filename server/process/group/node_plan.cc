@@ -128,8 +128,8 @@ std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
   }
   if (!settings.announce.empty()) AnnounceAt(AnnouncedHost::Parse(settings.announce).value(), settings);
   if (HasSentinels() && layout_.PrimaryOf(node)) settings.load.clear();  // it copies its primary's data
-  // Lets a primary begin a diskless synchronisation when all its replicas in this process wait for it: it has no
-  // others.
+  // Lets a primary begin a diskless synchronisation when all its replicas in this process wait for it, because it has
+  // no other replicas.
   if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
   if (IsSentinel(node)) config->BecomeSentinel(FolderOf(node) + kSentinelFile);
   return config;

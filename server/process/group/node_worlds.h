@@ -51,7 +51,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   // cannot move (Connection::FindMovable). Clients of the main server call NodeRestarts::Crash instead.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // restarts the caller's world; false: impossible
 
-  // The functions of NodeServer::Owner, for the isolated servers (worlds).
+  // These functions implement NodeServer::Owner: they handle the events of the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
     parts_.owner.PrepareChild(node, work);
   }
@@ -87,7 +87,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection,  // restarts an isolated server (TEST CRASH)
                const DataAfterCrash& remains);
-  // Moves the client to another server. Requires: the connection is open, and the isolated server (world) exists.
+  // Moves the client to the server that entry.world names, an isolated server (world) or the main server. Requires: the
+  // connection is open, and that server exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // name of a server; "": main server; nullopt: dropped
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds
