@@ -168,7 +168,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   friend class ListChunk;
   static constexpr uint8_t kMark16 = 254;  // the length byte of a text between two uint16 lengths; 255: uint32
 
-  // Returns the distance from the current element to the next, in the unit of `place_`.
+  // Returns the number to add to place_ to get from the current element to the next.
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);

@@ -56,7 +56,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static JsonValue Unsigned(uint64_t value);  // makes a value of kind kInteger if it fits, otherwise of kind kUnsigned
   static JsonValue Number(double value);      // makes a value of kind kNumber; requires: `value` is finite
   static JsonValue String(Bytes text);        // makes a value of kind kString
-  static JsonValue EmptyArray() { return JsonValue(kArrayTag); }
+  static JsonValue EmptyArray() { return JsonValue(kArrayTag); }  // makes the value []
   static JsonValue EmptyObject() { return JsonValue(kObjectTag); }
   static JsonValue ArrayOf(std::span<JsonValue> elements);  // makes an array; moves the elements into it
   // `pairs` are names and values in turn. If a name occurs several times, its last value counts, at the place
@@ -85,7 +85,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // Objects.
   std::span<JsonMember> Members();              // requires: kObject; valid until members are added or removed
   std::span<const JsonMember> Members() const;  // requires: kObject
-  // Cost: O(log n), or O(kMaxUnsorted).
+  // Cost: O(log n), or O(kMaxUnsorted) for an object with few members.
   JsonValue* Find(Bytes name);               // the value of a member; null: there is no such member
   const JsonValue* Find(Bytes name) const {  // the value of a member; null: there is no such member
     return const_cast<JsonValue*>(this)->Find(name);
@@ -109,8 +109,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   size_t Depth() const;  // how deeply arrays and objects are nested: 0 for a scalar, 1 for []; cost: O(values)
   size_t CountValues(size_t max) const;  // number of values, itself included; stops counting at about `max`
-  // Returns the memory outside the 8 bytes of the value. If `samples` is not 0, estimates: visits at most 100 * samples
-  // values, and of an array or object that is too large for this, `samples` elements.
+  // Returns how many bytes the value uses in addition to its own 8 bytes. With `samples` 0, the result is exact.
+  // Otherwise it is an estimate that visits at most 100 * samples values, and at most `samples` elements of a large
+  // array or object.
   size_t UsedBytes(size_t samples) const;  // memory in bytes; 0 samples: exact, else estimated
   bool IsConsistent() const;               // for tests; false: the structure violates one of its rules
 

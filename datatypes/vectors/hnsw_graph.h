@@ -89,7 +89,8 @@ class HnswGraph {  // vectors and the links between them
   // The vector of a node, as a view that is valid until the next Insert.
   StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
-  char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
+  // The memory of a node that the owner of the graph uses for its own data. The address is valid until the next Insert.
+  char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // the owner's memory in the node's record
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
     return {FirstLinkAt(slot, layer), LinkCountAt(slot, layer)};
@@ -152,8 +153,8 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // The addresses of parts of a node, which the next AddRoom may change. UpperLinksOf returns the number of links on a
-  // layer above 0; the links follow it.
+  // Record, At, UpperLinksOf and FirstLinkAt return addresses in the memory of a node. The next AddRoom may move this
+  // memory. UpperLinksOf returns the address of the number of links on a layer above 0; the links follow that number.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
   const char* Record(uint32_t slot) const {
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
@@ -207,7 +208,7 @@ class HnswGraph {  // vectors and the links between them
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
   size_t record_bytes_;       // bytes of a record
-  size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
+  size_t prefetch_bytes_;     // how many bytes at the start of a record are prefetched: Node and vector, at most 512
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
   std::vector<char*> pages_;  // all are full pages, except the first one of a small graph

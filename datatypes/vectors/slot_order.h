@@ -49,8 +49,8 @@ class SlotOrder {  // slots in the order of the names of their elements
     const Place place = AtOrAfter(name_of(slot), name_of);
     if (chunks_.empty()) return chunks_.push_back({slot});
     if (!IsEnd(place) && place.index > 0) return InsertAt(place, slot);
-    // The slot's place is before the first element of a chunk, or at the end. So the chunk before this place may take
-    // the slot.
+    // The slot belongs between two chunks, or at an end of the order. Adds it to the end of the chunk before, or to the
+    // start of the first chunk.
     if (place.chunk == 0) return InsertAt({0, 0}, slot);
     InsertAt({place.chunk - 1, chunks_[place.chunk - 1].size()}, slot);
   }

@@ -422,11 +422,11 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// Takes over the slots of this node's primary if the primary says that it is a replica of this node: then no node
-// serves the slots, and this node has the data. This happens if the primary was promoted, and then restarted with a
-// nodes.conf from before the promotion. Waits until the primary has said so for cluster-node-timeout, because a packet
-// from before the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over
-// only if it was linked to the primary (HasDataToReplacePrimary).
+// Called when the primary of this node says that it is a replica of this node. Then no node serves the slots, and this
+// node has the data. This happens if the primary was promoted, and then restarted with a nodes.conf from before the
+// promotion. Takes over the slots after the primary has said so for cluster-node-timeout, because a packet from before
+// the promotion may arrive late. Perhaps this node is the one with an old nodes.conf. So takes over only if this node
+// was linked to the primary (HasDataToReplacePrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

@@ -41,7 +41,7 @@ struct History {                           // replication history of the data: i
   // The number of bytes of this history that the primary of this replica is known to share. After a failover, the new
   // primary's history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued
   // this data. 0: perhaps none, because the primary may have another history.
-  int64_t shared_until = kMaxOffset;
+  int64_t shared_until = kMaxOffset;  // offset up to which the primary shares this history; kMaxOffset: all; 0: unknown
 
   // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
   // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is

@@ -43,8 +43,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // Unix time when this execution (Unit) began
-  // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
-  // expired.
+  // Returns the time with which deadlines are compared: a key with an earlier deadline has expired. Returns INT64_MIN
+  // under ExpiryRule::kIgnoreDeadlines, because then no key expires.
   int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none has (replay, imports)
     return expiry_now_ms_;
   }

@@ -403,7 +403,7 @@ void PrimaryLink::RunStream() {
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : PrintablePart(command, kLongestError);
-  // Leaves out the arguments of an unknown command, because they may be data of users.
+  // Cuts the arguments off from the error "unknown command …", because they may be data of users.
   last_error_ = PrintablePart(error.substr(0, error.find(", with args beginning with")), kLongestError);
   session_->close_after_reply = true;
 }

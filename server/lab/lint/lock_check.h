@@ -64,7 +64,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
-  // Makes room in `keys`, which is locks_of_[client]. Does nothing if there are fewer than kMaxHolderKeys keys.
+  // Makes room in `keys`, the set locks_of_[client]. Does nothing if the set has fewer than kMaxHolderKeys keys.
   void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes finished locks from `keys` and from locks_
   bool IsFinished(const KeyName& key,                     // the lock's key is gone, and the lock has no former holder
                   const Lock& lock) const;
