@@ -42,7 +42,8 @@ class JsonBudget {  // limits the work of selections
   }
   // Spends one step, and one more for each kBytesPerStep bytes of a text that is read or copied.
   bool SpendBytes(size_t bytes) { return Spend(bytes / kBytesPerStep + 1); }  // false: the limit was reached
-  // Spends the steps of finding a member. Short names are free, because they cost no more than the visit of the object.
+  // Spends the steps for finding a member by its name. A short name costs no step, because comparing it takes no longer
+  // than visiting the object.
   bool SpendLookUp(Bytes name) {  // false: the limit was reached
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }

@@ -176,8 +176,8 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the entry that the key had before this edit, or null if the key did not exist. If `found` is null,
-  // OpenOrCreate may have created an entry since.
+  // `found` is the entry of the key before this edit; null: the key did not exist. In this case OpenOrCreate may
+  // already have created an entry, which `found` does not show.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();

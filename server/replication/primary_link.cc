@@ -297,8 +297,8 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
-  // Selects the database that the snapshot names. The stream of a primary that is a replica itself need not begin with
-  // SELECT: it passes on the stream of its own primary.
+  // Selects the database that the snapshot names. The stream need not begin with SELECT if the primary is itself a
+  // replica, because such a primary only passes on the stream of its own primary.
   const int stream_db = std::max(services.storage.loading.file_history().stream_db, 0);
   if (stream_db >= services.data.dataset.keyspace.Count()) {
     failed_command_ = "select";
