@@ -132,10 +132,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     return bits;
   }
   template <class Visit>
-  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // visits elements from `first` up to `last`
+  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // visits from `first` up to `last`
   template <class Visit>
-  void VisitBackward(uint64_t last, uint64_t first,
-                     Visit&& visit) const;  // visits elements from `last` down to `first`
+  void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // visits from `last` down to `first`
 
   bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice has elements
   void Put(uint64_t index, ArrayElement element);  // stores an element; requires: the index is empty

@@ -67,7 +67,7 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
                             Retention retention);
   // Scripts that are stored already stay as they are, evictable or not. New scripts become permanent. After an error,
   // the scripts before the faulty one stay stored. If the host wants a stop, that is also an error.
-  Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts, until the host wants a stop
+  Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts; fails at the first bad one
   void NoteUse(const Script& script) {  // called before a script runs: makes it the last one to be evicted
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);

@@ -59,8 +59,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static JsonValue EmptyArray() { return JsonValue(kArrayTag); }  // makes the value []
   static JsonValue EmptyObject() { return JsonValue(kObjectTag); }
   static JsonValue ArrayOf(std::span<JsonValue> elements);  // makes an array; moves the elements into it
-  // `pairs` are names and values in turn. If a name occurs several times, its last value counts, at the place
-  // of its first one. Cost: O(n log n).
+  // `pairs` are names and values in turn. If a name occurs several times, the member is at the place of the first
+  // occurrence, and has the value of the last one. Cost: O(n log n).
   static JsonValue ObjectOf(std::span<JsonValue> pairs);  // makes an object; moves names and values into it
   JsonValue Clone() const;                                // returns a deep copy
 

@@ -35,8 +35,8 @@ struct VectorHit {     // a node that a search has found
   float distance = 0;  // distance from the query, from 0 to 2
   uint32_t slot = 0;   // the number of the node
 
-  // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of
-  // the floats, so that one comparison of integers is enough.
+  // Orders nodes by distance, and nodes with equal distances by slot. Floats that are not negative have the same order
+  // as their bits, so one comparison of integers is enough.
   bool operator<(const VectorHit& other) const { return Key() < other.Key(); }
 
  private:

@@ -73,7 +73,7 @@ class SlotOrder {  // slots in the order of the names of their elements
     if (place.chunk < chunks_.size() && place.index >= chunks_[place.chunk].size()) return {place.chunk + 1, 0};
     return place;
   }
-  void InsertAt(const Place& place, uint32_t slot);  // inserts into this chunk, which is split if it is full
+  void InsertAt(const Place& place, uint32_t slot);  // inserts a slot at this place; splits the chunk if it is full
 
   std::vector<std::vector<uint32_t>> chunks_;  // the slots in order; no chunk is empty
 };

@@ -273,7 +273,8 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// If the primary answers on a new connection, after the replication link and the old connection have ended, it has
+// Called for a packet on `link`. If the sender is the primary of this node, and the replication link is down, tells the
+// host that the primary is alive. If the replication link was down already when `link` was opened, the primary has
 // probably restarted, perhaps with an older dump.
 void Cluster::NotePrimaryAlive(const BusLink& link, const ClusterNode& sender) {
   if (view_->me().primary != &sender || core_.host.IsLinked()) return;

@@ -50,7 +50,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
   // Returns how many milliseconds ago the link to a primary of this history was last up; while it is up, the time since
   // its last input. nullopt: not since the start of the process, so the data is from a file.
-  virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
+  virtual std::optional<int64_t> DataAgeMs() const = 0;  // ms since the link's last input or end; nullopt: never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
   // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary
   // shares; nullopt: perhaps the primary has another history.

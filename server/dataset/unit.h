@@ -80,7 +80,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Reports that a command has replaced the whole value of a key, whose old value had the type `before`. ReportChange
   // must also be called.
-  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends "overwritten", "type_changed"
+  // Sends the event "overwritten" and, if `before` and `after` differ, "type_changed".
+  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends one or two keyspace events
     if (data_.listener == nullptr) return;
     data_.listener->OnEvent(db, key, "overwritten");
     if (before != after) data_.listener->OnEvent(db, key, "type_changed");

@@ -65,7 +65,7 @@ class Args {  // a cursor over the arguments of one command
   }
   // Skips the next argument if it is `token` and at least `values_after` arguments follow the token. Returns whether
   // the token was skipped.
-  bool TakeTokenWith(Bytes token, size_t values_after) {  // also requires `values_after` further arguments
+  bool TakeTokenWith(Bytes token, size_t values_after) {  // skips `token` if `values_after` arguments follow it
     return Left() > values_after && TakeToken(token);
   }
   void ExpectEnd() const {  // throws a syntax error if an argument is left

@@ -134,8 +134,9 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// Runs a client's request: first enforces memory limits, applies a fault of TEST FAULT, and checks the gates (checks
-// that may refuse a command). The compiler inlines all these steps into this function.
+// Handles a client's request: enforces memory limits, applies a fault of TEST FAULT, and makes the checks that may
+// refuse a command (gates). Then runs, queues or pauses the command. The compiler inlines all these steps into this
+// function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);

@@ -100,7 +100,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   // --- Jumps forward.
 
   // PostJump, PostJumpTo and PostJumpToNextEvent request a jump in the next turn of the event loop, for the client with
-  // ID `client`. A jump never exceeds the clock's limits. Requires: there is a host (which runs the event loop).
+  // ID `client`. A jump that would exceed the clock's limits is not made. Requires: there is a host (which runs the
+  // event loop).
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this duration, in the next loop iteration
   void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration

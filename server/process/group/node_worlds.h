@@ -56,8 +56,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     parts_.owner.PrepareChild(node, work);
   }
   void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
-  void OnShutdownCancelled() override {}                                  // nothing: the process is not concerned
-  void OnShutdownStatus(const std::string&) override {}                   // nothing: the process is not concerned
+  void OnShutdownCancelled() override {}                                  // does nothing: the process does not stop
+  void OnShutdownStatus(const std::string&) override {}                   // does nothing: the process does not stop
   void HandleRoleChange(NodeServer&) override {}                          // nothing: the process is not concerned
   void HandleTitleChange(const NodeServer&) override {}                   // nothing: the process has another title
   void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused servers
