@@ -71,9 +71,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
   int64_t AsInteger() const;                                 // requires: kInteger
   uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
-  double AsNumber() const;                                   // requires: kNumber
+  double AsNumber() const;                                   // the number; requires: kNumber
   double ToDouble() const;                                   // the nearest double; requires: IsNumeric()
-  Bytes AsString() const;  // requires: kString; valid until the value changes or moves
+  Bytes AsString() const;  // the text, valid until the value changes or moves; requires: kString
 
   size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
@@ -83,8 +83,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array
   // Objects.
-  std::span<JsonMember> Members();              // requires: kObject; valid until members are added or removed
-  std::span<const JsonMember> Members() const;  // requires: kObject
+  std::span<JsonMember> Members();              // all members, valid until some are added or removed; requires: kObject
+  std::span<const JsonMember> Members() const;  // all members; requires: kObject
   // Cost: O(log n), or O(kMaxUnsorted) for an object with few members.
   JsonValue* Find(Bytes name);               // the value of a member; null: there is no such member
   const JsonValue* Find(Bytes name) const {  // the value of a member; null: there is no such member

@@ -344,7 +344,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
   std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> start_nodes_;    // the constructor's `entries`; empty after Run has offered them as hits
+  std::vector<VectorHit> start_nodes_;    // nodes where the search begins; empty after Run has offered them as hits
   std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
   VisitedSlots visited_;
 };

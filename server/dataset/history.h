@@ -84,7 +84,7 @@ struct History {                           // replication history of the data: i
                            int64_t from) const {
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
-  void ShiftReplicationId(std::string new_id) {  // begins a history `new_id`; the old one, up to now, is the former
+  void ShiftReplicationId(std::string new_id) {  // changes the replication ID; the old ID becomes former_id
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);

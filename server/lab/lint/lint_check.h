@@ -108,7 +108,7 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   // requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed, or has expired
   // Forget drops what the check knows about a key, because TEST or another server has changed the key. ForgetAll does
-  // this for all keys of a database, after FLUSHALL, SWAPDB and the like.
+  // this for all keys of a database, for example because of FLUSHALL or SWAPDB.
   virtual void Forget(const KeyView& /*key*/) {}  // drops what the check knows about this key
   virtual void ForgetAll(int /*db*/) {}           // drops what the check knows about the keys of this database
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
