@@ -43,7 +43,8 @@ class SlotOrder {  // slots in the order of the names of their elements
     return Normalized({});
   }
 
-  // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves now and then.
+  // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves when a chunk
+  // splits.
   template <class NameOf>
   void Insert(uint32_t slot, NameOf&& name_of) {  // adds a slot, whose name must be new
     const Place place = AtOrAfter(name_of(slot), name_of);
