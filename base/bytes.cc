@@ -90,8 +90,8 @@ class WordReader {
     return std::nullopt;
   }
 
-  // Takes one character of a word in double quotes, or an escape sequence such as \n or \x41, and returns its meaning.
-  // A backslash at the end of the line stands for itself (and the quotes stay unbalanced).
+  // Takes one character of a word in double quotes, or an escape sequence such as \n or \x41. Returns the byte that it
+  // stands for. A backslash at the end of the line stands for itself (and the quotes stay unbalanced).
   char TakeEscapable() {
     const char c = rest_.front();
     if (c != '\\' || rest_.size() < 2) return Take(1, c);

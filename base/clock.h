@@ -22,7 +22,7 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // this clock's time at a reading of the RealClock
   // Returns kNever if the clock stands still before `monotonic_us`, or if `monotonic_us` is too far away. If this clock
   // has already passed `monotonic_us`, returns a real time that has also passed.
-  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // RealClock's time when this clock reaches this
+  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // when this clock will show it, in real time
   static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back

@@ -25,8 +25,8 @@ class ElementMatcher {
  public:
   ElementMatcher(Bytes pattern, CaseMode mode) : pattern_(pattern), mode_(mode) {}
 
-  // Compares the element at position `at` of the pattern with the byte `c`. Requires: at < pattern.size(), and the
-  // element is not a star.
+  // Returns whether the element at position `at` of the pattern matches the byte `c`, and where the next element
+  // begins. Requires: at < pattern.size(), and the element is not a star.
   Element Match(size_t at, char c) const {
     switch (pattern_[at]) {
       case '?':

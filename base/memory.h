@@ -46,8 +46,8 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
   int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
  private:
-  // Without jemalloc, the member is null, except in the thread that reports for the whole process: there it points to
-  // any number.
+  // Without jemalloc, HeldBytes of one thread reports the memory of the whole process. In this thread allocated_ is not
+  // null, but its number means nothing. In other threads allocated_ is null.
   const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
   const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kBlocksOfSlice = ArrayTable::kSliceIndexes / ArrayBlock::kIndexes;
 
 // Returns for how many elements a block with `count` elements has memory: as many as fit into the size class of the
-// allocator. So a new element needs a larger block only now and then. Requires: count > 1.
+// allocator. So most new elements need no larger block. Requires: count > 1.
 uint32_t CapacityFor(uint32_t count) {
   const uint32_t step = count <= 16 ? 2 : count <= 32 ? 4 : 8;
   return (count + step - 1) / step * step;

@@ -135,7 +135,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   template <class Visit>
   void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // visits `first` to `last` ascending
   template <class Visit>
-  void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // descending, from `last` to `first`
+  void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // visits from `last` down to `first`
 
   bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice (4096 indexes) has elements
   void Put(uint64_t index, ArrayElement element);  // stores an element; requires: the index is empty

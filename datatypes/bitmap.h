@@ -27,7 +27,7 @@ void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requi
 uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set
 // Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);  // number of set bits in the range
-// Requires: the range is within the bitmap. Cost: O(n); compares eight bytes at a time.
+// Requires: the range is within the bitmap. Cost: O(bytes of the range); compares eight bytes at a time.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first `wanted` bit; nullopt: none
                                 Bit wanted);
 

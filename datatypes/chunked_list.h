@@ -152,8 +152,10 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
  private:
   bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: chunk `chunk` exists and has room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
-  ListChunk& AddChunkAt(ListEnd end);  // adds an empty chunk at this end, and returns it; seals the one that was second
-  void SealSecondChunk(ListEnd end);   // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
+  // Adds an empty chunk at this end, and returns it. Seals (compresses) the chunk that was next to the end chunk
+  // before.
+  ListChunk& AddChunkAt(ListEnd end);   // adds an empty chunk at this end, and returns it
+  void SealSecondChunk(ListEnd end);    // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
   ListChunk& SplitBefore(Place place);  // splits a chunk; returns the new chunk, which has the part from `place` on
   void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
   bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1, if they fit together; true: merged

@@ -321,7 +321,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     --size_;
     return slot;
   }
-  void MarkCollisions(size_t at) const {  // in page directory_[at]: sets kUncounted in home buckets of collisions
+  void MarkCollisions(size_t at) const {  // sets kUncounted in buckets of page directory_[at] with items in collisions_
     if (collisions_ == nullptr) return;
     const PageRef page = directory_[at];
     const auto [first, last] = HashRangeOf(at);
@@ -444,8 +444,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     ForEachPage([&](PageRef page) { deepest_page_count_ += page->depth == depth_ ? 1 : 0; });
   }
 
-  // Requires: there is a page. Cost: a few random numbers; O(√directory) if a client has emptied a large table except
-  // for a few keys with neighbouring hashes.
+  // Requires: there is a page. Cost: a few random numbers; O(√(size of directory_)) if a large table has only a few
+  // keys left, with neighbouring hashes.
   const Bucket& RandomBucket(Random& random) const {  // a random bucket; all buckets are equally likely
     if (page_count_ == 1) {
       const PageRef page = directory_[0];

@@ -41,7 +41,7 @@ struct HashTrace {                                                  // the bits 
   static int SplitWindowOf(int depth) { return depth / kSplitBits; }        // 0: the top ten bits; 1: the next ten …
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
   // Requires: SplitWindowOf(depth) is the same as for the depth with which this HashTrace was made.
-  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
+  bool IsInUpperHalf(int depth) const {  // true: when a page of this depth splits, the slot gets into the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
 

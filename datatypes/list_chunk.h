@@ -168,7 +168,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   friend class ListChunk;
   static constexpr uint8_t kMark16 = 254;  // length byte: the text stands between two uint16 lengths; 255: two uint32
 
-  // Returns the distance from the current element to the next, in the unit of `place_`.
+  // Returns the number to add to place_ to get from the current element to the next.
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
@@ -184,7 +184,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
                             uint8_t length_byte) const;
   uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // size of element `index`, which ends at `place`
   uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins; adds up the elements before
-  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins; subtracts the elements after
+  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the end of the chunk
   Bytes DecodeSlowElement(Scratch& scratch) const;  // the current element, if sealed or longer than 253 bytes
 
   const ChunkBlock* block_ = nullptr;  // the memory block of the chunk

@@ -54,8 +54,8 @@ class ElementText {  // the text of a PackedElement, also if the element is an i
   std::optional<IntegerText> digits_;  // the printed integer; nullopt: the element is a text
 };
 
-// The head is the encoding; for an integer, the head includes the value, and there is no text. The tail is the size of
-// head and text, for backward iteration. The text is borrowed.
+// An element consists of head, text and tail. The head is the encoding; an integer is part of the head and has no text.
+// The tail is the size of head and text, for backward iteration. The bytes of the text are not copied.
 class EncodedElement {  // an element encoded for a listpack: head, text and tail
  public:
   explicit EncodedElement(Bytes text);

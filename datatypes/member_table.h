@@ -40,7 +40,7 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
     return static_cast<bool>(index_.Find(text, hash));
   }
   bool Add(Bytes text);  // adds a text as a new member; false: the text is a member already
-  // The member is new, or was taken out of another table. Requires: its text is not in this table.
+  // Requires: `member` belongs to no table, and this table has no member with the same text.
   void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds a member, which the table then owns
   // `text` may be a view of the member itself.
   bool Remove(Bytes text);  // removes and frees the member with this text; false: there is no such member

@@ -33,7 +33,7 @@ typename OrderedMap<Key, Value>::Cursor OrderedMap<Key, Value>::AtOrAfter(
 
 template <class Key, class Value>
 typename OrderedMap<Key, Value>::Cursor OrderedMap<Key, Value>::AtOrBefore(
-    const Key& id) const {  // the last ID <= `id`
+    const Key& id) const {  // at the item with the greatest key <= `id`; AtEnd(): none
   Cursor at = AtOrAfter(id);
   if (at.AtEnd()) return Last();
   if (at.Id() != id) at.Previous();

@@ -132,8 +132,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   static constexpr uint32_t kPrefetchDistance = 6;  // distance in items from the cursor at which members are prefetched
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes, above the leaves
 
-  // Leaf and Inner consist of parallel arrays, so that a search need not read more than the scores in most cases.
-  // ForEachArray visits each array of one node together with the corresponding array of another.
+  // Leaf and Inner store scores and members in separate arrays, so that most searches read only the scores.
+  // ForEachArray visits each array of one node together with the corresponding array of another node.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kMaxLeafItems;  // maximum number of items
     Leaf* previous = nullptr;                             // the neighbour with lower scores

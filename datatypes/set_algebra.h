@@ -85,7 +85,8 @@ void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds to `resul
 // until `visit` returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
-// Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.
+// Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
+// first of them.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
 // Skips every set that is stored at the same key as `smallest`, because a command may name a key twice.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first

@@ -226,8 +226,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  // Frees blocks at the end that have only deleted entries, and do not end before `id`. Such blocks exist after XSETID
-  // has lowered the last ID. Returns true if stored entries (live or deleted) are left, and all of them are below `id`.
+  // Frees each last block that has only deleted entries, if its last ID is `id` or greater. Such blocks exist after
+  // XSETID has lowered the last ID. Returns true if stored entries (live or deleted) are left, and all are below `id`.
   bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: the last is below it
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it

@@ -64,7 +64,9 @@ class DeliveryOrder {  // the pending entries of a group by the time of their la
   Cursor FirstIdleLessThan(int64_t below_ms,  // at the first entry that is idle for less than below_ms; AtEnd(): none
                            int64_t now_ms) const;
   // Returns the Unix time in ms of the last delivery of the entry at the cursor, or -1 if XNACK released the entry.
-  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: XNACK released
+  static int64_t DeliveredMs(const Cursor& at) {  // Unix time in ms of the last delivery; -1: XNACK released the entry
+    return static_cast<int64_t>(at.Id().ms) - 1;
+  }
   size_t Size() const { return ids_.Size(); }
   size_t UsedBytes() const { return sizeof *this + ids_.UsedBytes() + places_.UsedBytes(); }  // memory in bytes
 
@@ -115,7 +117,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
     return id > last_id || pending_.Find(id) != nullptr;
   }
   const DeliveryOrder& ByDelivery();  // the pending entries by delivery time; the first call sorts them: O(n log n)
-  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // ByDelivery's order; null: not built
+  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // null: ByDelivery was not called yet
 
   size_t UsedBytes() const;   // memory of the group in bytes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules

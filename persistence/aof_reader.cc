@@ -177,8 +177,8 @@ void AofReader::AddRecord(RequestBatch& batch, size_t first_word, size_t end) {
   fetched_bytes_ = 0;
 }
 
-// A record that does not fit into the buffer is parsed again from its start, in a buffer of twice the size. Because the
-// size doubles, all these attempts together cost O(size of the record).
+// Reads more of the file into the buffer. If a record does not fit, doubles the size of the buffer; the record is then
+// parsed again from its start. Because the size doubles, all attempts together cost O(size of the record).
 AofReader::Status AofReader::ReadNextChunk(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
   const size_t left = filled_ - begin_;

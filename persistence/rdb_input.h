@@ -56,7 +56,7 @@ class RdbSupply {  // an interface from which an RdbInput gets its bytes, piece 
 class RdbScratch {  // memory for texts that had to be decompressed; freed by Clear
  public:
   char* Take(size_t bytes);  // returns memory for one text, valid until Clear
-  void Clear();              // frees all texts; may keep one block of memory for the next
+  void Clear();              // frees all texts; may keep one block of memory for later texts
 
  private:
   struct Block {                     // memory for several texts

@@ -262,7 +262,7 @@ bool HasProducers(rdb::Type type) {
   return type == rdb::Type::kStreamListpacks4 || type == rdb::Type::kStreamListpacks5;
 }
 
-// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why it is invalid.
+// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why the data is invalid.
 const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
   if (input.Failed()) return kBadGroup;

@@ -219,9 +219,9 @@ class StreamCommands {
     }
   }
 
-  // Returns true if commands can add this entry and delete the entry again. XDEL sets the greatest deleted ID of the
-  // stream, which no command can reset to 0-0. If it is 0-0, only an entry before all others qualifies, because XTRIM
-  // can delete that entry without setting the ID.
+  // Returns true if the written commands can add an entry with this ID and then delete this entry again. XDEL sets the
+  // stream's greatest deleted ID, which no command can reset to 0-0. So if that ID must be 0-0, only an entry
+  // before all live entries is possible: XTRIM deletes such an entry without setting the greatest deleted ID.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

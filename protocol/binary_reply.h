@@ -65,7 +65,7 @@ class BinaryReplyReader {  // reads a reply in binary form (not RESP), as script
   }
 
   Bytes rest_;
-  bool failed_ = false;  // what Failed() returns
+  bool failed_ = false;  // true: the reply is malformed (see Failed)
 };
 
 }  // namespace respite

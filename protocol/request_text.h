@@ -30,7 +30,7 @@ class RequestWriter {  // appends one request, in RESP, to a string
   RequestWriter& Integer(int64_t number);  // adds an argument: a number as decimal text
 
  private:
-  static constexpr size_t kGatheredCapacity = 512;  // bytes that are collected before `out` grows
+  static constexpr size_t kGatheredCapacity = 512;  // how many bytes gathered_ can hold before they are added to out_
 
   // Writes a line such as "*3\r\n" or "$5\r\n": the mark, the number and a line end. Requires: gathered_ has room for
   // this line.

@@ -173,8 +173,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   size_t MemoryFor(Origin origin, size_t replaced_bytes);  // bytes that the next library may add to the Lua state
   size_t ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const;  // bytes Restore will release
   int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up
-  // Replaces a library of the same name in `into`, or refuses (kRefuse). `replaced_bytes`: what other libraries reserve
-  // in the Lua state that will be removed for the new one.
+  // If `into` has a library of this name, replaces that library, or with kRefuse returns an error. `replaced_bytes`:
+  // how many bytes of the Lua state belong to other libraries that FUNCTION RESTORE will remove afterwards.
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
                                           OnExisting on_existing, Origin origin, size_t replaced_bytes);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error

@@ -203,7 +203,7 @@ class Packer {
   }
 
  private:
-  // Packs an item. Returns the number of bytes by which the position advances.
+  // Appends the packed bytes of an item to the result. Returns by how many bytes position_ must advance.
   size_t Append(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:

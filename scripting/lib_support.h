@@ -52,7 +52,7 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   void Poll() {  // calls the hook if a check is requested
     if (IsCheckRequested()) CallHook(lua_);
   }
-  void AddSteps(size_t count) {  // counts `count` steps, at most kStepsPerHookCall, together
+  void AddSteps(size_t count) {  // counts `count` steps, but at most kStepsPerHookCall; may call the hook
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
     if (steps_ < kStepsPerHookCall && !IsCheckRequested()) return;
     steps_ = 0;

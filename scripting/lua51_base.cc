@@ -273,8 +273,9 @@ int NewProxy(lua_State* lua) {
   return 1;
 }
 
-// Pushes an empty set for the metatables of proxies. Its keys and values are weak, so that the metatables can be
-// collected. Weak keys alone would not suffice, because Metamethod (lua51_metamethods.cc) ignores them.
+// Pushes an empty table in which newproxy stores the metatables of the proxies that it makes. Keys and values of the
+// table are weak, so that unused metatables can be collected. Weak keys alone would not suffice, because Metamethod
+// (lua51_metamethods.cc) ignores them.
 void PushProxySet(lua_State* lua) {
   lua_newtable(lua);
   lua_createtable(lua, 0, 1);

@@ -199,8 +199,8 @@ uint64_t WorkOf(const Value& key) {
   return 1 + static_cast<const StringObject*>(key.object)->long_size / kBytesPerUnit;
 }
 
-// Returns whether the keys of the nodes can be moved into a table of this size without too much work. Long strings of
-// different sizes are not compared, but count as if they were.
+// Returns true if moving the keys of the table's nodes into a table of this size takes little enough work. The estimate
+// also counts comparisons of long strings with different sizes, which Lua does not make.
 bool CanMoveKeys(const TableObject& table, const NewSizes& sizes) {
   std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: work of comparing a key with all at place i
   uint64_t work = 0;

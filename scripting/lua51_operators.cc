@@ -53,8 +53,8 @@ bool IsRemainder(uint32_t instruction) {
   return which == kRemainder || which == kRemainderOfConstant;
 }
 
-// Returns an instruction that moves the result register to itself. Lua reads this register to describe an error, and
-// when a metamethod yields.
+// Returns an instruction that moves the result register of `instruction` to itself, so it does nothing. The register
+// must be right, because Lua reads it to describe an error, and when a metamethod yields.
 uint32_t WithoutEffect(uint32_t instruction) {
   const uint32_t result = instruction >> kResultShift & kResultMask;
   return kMove | result << kResultShift | result << kSourceShift;

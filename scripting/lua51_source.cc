@@ -46,7 +46,8 @@ Start StartOf(char c) { return kStarts[static_cast<uint8_t>(c)]; }
 // reports errors.
 class Adapter {
  public:
-  // `text` and `whole` must be empty. If the source must change, Adapt stores its result in one of them.
+  // `text` and `whole` are buffers for the adapted source, and must be empty. Adapt uses them only if the source must
+  // change.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
       : lua_(lua), source_(source), text_(text), with_arg_tables_(whole), bodies_(lua) {
     // Inserts a space before bytecode, so that 5.4 reads the source as text: 5.4 detects bytecode only at the start.

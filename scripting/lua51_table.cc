@@ -228,8 +228,8 @@ class Sorter {
     return index;
   }
 
-  // Returns the next index downward whose element is not greater than the pivot. Leaves that element on the stack, two
-  // above the pivot.
+  // Searches downward from `index` - 1. Returns the first index whose element is not greater than the pivot, and leaves
+  // this element on top of the stack.
   int FindDown(int index, int low) {
     for (Get(--index); IsLess(-3, -1); Get(--index)) {
       if (index < low) luaL_error(lua_, "invalid order function for sorting");

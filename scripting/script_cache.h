@@ -68,7 +68,7 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // Adds the scripts that are not stored yet, as permanent ones. Scripts that are stored already stay as they are,
   // evictable or not. Returns an error if a script is faulty or if the host wants to stop; the scripts added before
   // stay stored.
-  Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts, until the host wants a stop
+  Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts; fails at the first bad one
   void NoteUse(const Script& script) {  // called before a script runs: makes it the last one to be evicted
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);

@@ -81,7 +81,7 @@ Result<JsonValue, std::string> ParseJson(Bytes text, size_t max_depth) {
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
-  // RapidJSON stops at a NUL byte as if the text had ended.
+  // RapidJSON stops at a NUL byte as if the text had ended. A text with bytes after the end of the value is refused.
   if (result.IsError() || stream.Tell() != text.size()) return Failure(DescribeJsonError(text, max_depth));
   return builder.Take();
 }

@@ -221,7 +221,8 @@ JsonValue ParseJsonNumber(Bytes text) {
   double number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
   if (end.ec == std::errc::result_out_of_range) {
-    // The number is too large, which is an error, or so small that it counts as zero.
+    // from_chars does not say whether the number is too large or too small for a double. Too large is an error; too
+    // small counts as 0.
     const size_t e = text.find_first_of("eE");
     const bool is_small = e != Bytes::npos && e + 1 < text.size() && text[e + 1] == '-';
     const Bytes digits = text.substr(0, e);

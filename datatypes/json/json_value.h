@@ -57,11 +57,11 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static JsonValue Unsigned(uint64_t value);  // makes a value of kind kInteger if it fits, otherwise of kind kUnsigned
   static JsonValue Number(double value);      // makes a value of kind kNumber; requires: `value` is finite
   static JsonValue String(Bytes text);        // makes a value of kind kString
-  static JsonValue EmptyArray() { return JsonValue(kArrayTag); }
+  static JsonValue EmptyArray() { return JsonValue(kArrayTag); }  // makes the value []
   static JsonValue EmptyObject() { return JsonValue(kObjectTag); }
   static JsonValue ArrayOf(std::span<JsonValue> elements);  // makes an array; moves the elements into it
-  // `pairs` are names and values in turn. If a name occurs several times, its last value counts, at the place
-  // of its first one. Cost: O(n log n).
+  // `pairs` are names and values in turn. If a name occurs several times, the member is at the place of the first
+  // occurrence, and has the value of the last one. Cost: O(n log n).
   static JsonValue ObjectOf(std::span<JsonValue> pairs);  // makes an object; moves names and values into it
   JsonValue Clone() const;                                // returns a deep copy
 
@@ -72,9 +72,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
   int64_t AsInteger() const;                                 // the integer; requires: kInteger
   uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
-  double AsNumber() const;                                   // requires: kNumber
+  double AsNumber() const;                                   // the number; requires: kNumber
   double ToDouble() const;                                   // the nearest double; requires: IsNumeric()
-  Bytes AsString() const;  // requires: kString; valid until the value changes or moves
+  Bytes AsString() const;  // the text, valid until the value changes or moves; requires: kString
 
   size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
@@ -84,9 +84,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array
   // Objects.
-  std::span<JsonMember> Members();              // requires: kObject; valid until members are added or removed
-  std::span<const JsonMember> Members() const;  // requires: kObject
-  // Cost: O(log n), or O(kMaxUnsorted).
+  std::span<JsonMember> Members();              // all members, valid until some are added or removed; requires: kObject
+  std::span<const JsonMember> Members() const;  // all members; requires: kObject
+  // Cost: O(log n), or O(kMaxUnsorted) for an object with few members.
   JsonValue* Find(Bytes name);               // the value of a member; null: there is no such member
   const JsonValue* Find(Bytes name) const {  // the value of a member; null: there is no such member
     return const_cast<JsonValue*>(this)->Find(name);
@@ -110,8 +110,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   size_t Depth() const;  // how deeply arrays and objects are nested: 0 for a scalar, 1 for []; cost: O(values)
   size_t CountValues(size_t max) const;  // number of values, itself included; stops counting at about `max`
-  // Returns the memory outside the 8 bytes of the value. If `samples` is not 0, estimates: visits at most 100 * samples
-  // values, and of an array or object that is too large for this, `samples` elements.
+  // Returns how many bytes the value uses in addition to its own 8 bytes. With `samples` 0, the result is exact.
+  // Otherwise it is an estimate that visits at most 100 * samples values, and at most `samples` elements of a large
+  // array or object.
   size_t UsedBytes(size_t samples) const;  // memory in bytes; 0 samples: exact, else estimated
   bool IsConsistent() const;               // for tests; false: the structure violates one of its rules
 

@@ -35,8 +35,8 @@ struct VectorHit {     // a node that a search has found
   float distance = 0;  // distance from the query, from 0 to 2
   uint32_t slot = 0;   // the number of the node
 
-  // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of
-  // the floats, so that one comparison of integers is enough.
+  // Orders nodes by distance, and nodes with equal distances by slot. Floats that are not negative have the same order
+  // as their bits, so one comparison of integers is enough.
   bool operator<(const VectorHit& other) const { return Key() < other.Key(); }
 
  private:
@@ -90,7 +90,8 @@ class HnswGraph {  // vectors and the links between them
     return {Record(slot) + sizeof(Node), At(slot).scale};
   }
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
-  char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
+  // The memory of a node that the owner of the graph uses for its own data. The address is valid until the next Insert.
+  char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // the owner's memory in the node's record
   const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
     return {FirstLinkAt(slot, layer), LinkCountAt(slot, layer)};
@@ -154,8 +155,8 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // The addresses of parts of a node, which the next AddRoom may change. UpperLinksOf returns the number of links on a
-  // layer above 0; the links follow it.
+  // Record, At, UpperLinksOf and FirstLinkAt return addresses in the memory of a node. The next AddRoom may move this
+  // memory. UpperLinksOf returns the address of the number of links on a layer above 0; the links follow that number.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
   const char* Record(uint32_t slot) const {
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
@@ -212,7 +213,7 @@ class HnswGraph {  // vectors and the links between them
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the extra_bytes_ begin in a record
   size_t record_bytes_;       // size of the record of one node, in bytes
-  size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
+  size_t prefetch_bytes_;     // how many bytes at the start of a record are prefetched: Node and vector, at most 512
   uint32_t page_shift_;       // log2 of the number of records of a full page
   uint32_t page_mask_;        // number of records of a full page, minus one
   std::vector<char*> pages_;  // pages of records, all full-sized except the first one of a small graph
@@ -349,7 +350,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
   std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
   std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> start_nodes_;    // the constructor's `entries`; empty after Run has offered them as hits
+  std::vector<VectorHit> start_nodes_;    // nodes where the search begins; empty after Run has offered them as hits
   std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
   VisitedSlots visited_;                  // the slots that the search has visited
 };

@@ -113,7 +113,8 @@ bool SkipValue(JsonCursor& at) {
 
 std::optional<AttributeValue> TakeValue(JsonCursor& at);
 
-// Returns whether an array has only values that filters know, separated by commas.
+// Returns whether an array has only values that filters can use, separated by commas. `text` is the content of the
+// array, without its brackets.
 bool IsGoodArray(Bytes text) {
   JsonCursor at(text);
   if (at.AtEnd()) return true;

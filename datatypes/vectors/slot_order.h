@@ -43,14 +43,15 @@ class SlotOrder {  // slots in the order of the names of their elements
     return Normalized({});
   }
 
-  // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves now and then.
+  // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves when a chunk
+  // splits.
   template <class NameOf>
   void Insert(uint32_t slot, NameOf&& name_of) {  // adds a slot, whose name must be new
     const Place place = AtOrAfter(name_of(slot), name_of);
     if (chunks_.empty()) return chunks_.push_back({slot});
     if (!IsEnd(place) && place.index > 0) return InsertAt(place, slot);
-    // The slot's place is before the first element of a chunk, or at the end. So the chunk before this place may take
-    // the slot.
+    // The slot belongs between two chunks, or at an end of the order. Adds it to the end of the chunk before, or to the
+    // start of the first chunk.
     if (place.chunk == 0) return InsertAt({0, 0}, slot);
     InsertAt({place.chunk - 1, chunks_[place.chunk - 1].size()}, slot);
   }
@@ -73,7 +74,7 @@ class SlotOrder {  // slots in the order of the names of their elements
     if (place.chunk < chunks_.size() && place.index >= chunks_[place.chunk].size()) return {place.chunk + 1, 0};
     return place;
   }
-  void InsertAt(const Place& place, uint32_t slot);  // inserts into this chunk, which is split if it is full
+  void InsertAt(const Place& place, uint32_t slot);  // inserts a slot at this place; splits the chunk if it is full
 
   std::vector<std::vector<uint32_t>> chunks_;  // the slots in order; no chunk is empty
 };

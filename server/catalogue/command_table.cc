@@ -96,8 +96,8 @@ uint32_t CategoryOf(CommandGroup group) {
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
   if (flags & kOfModule) return 0;
-  // A command without categories of its own gets the category of its group, but a container such as CONFIG (`run` is
-  // null) gets none. Its subcommands get the category.
+  // A command whose CommandSpec names no categories gets the category of its group. A container such as CONFIG (whose
+  // `run` is null) gets none; its subcommands get the category.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
   // As in Redis, EVAL_RO is not in @read. The commands of a script are checked when they run.

@@ -182,7 +182,7 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version
   // Finds a subcommand that exists only with a directive (CommandSpec::required_directive). The caller must check the
   // directive.
-  const Command* FindOptionalSubcommand(const Command& container, Bytes name) const;  // ignores case; null: none
+  const Command* FindOptionalSubcommand(const Command& container, Bytes name) const;  // null: no such subcommand
   // Finds a command or a subcommand by its full name, such as "get" or "client|list".
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
   // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not

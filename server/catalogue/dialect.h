@@ -101,13 +101,13 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
   bool users_show_sanitize_payload = true;    // false: ACL LIST and GETUSER hide sanitize-payload, the default
-  bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
+  bool client_text_has_library = true;        // CLIENT LIST shows the fields lib-name and lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
   bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp
   bool client_text_has_traffic = false;       // CLIENT LIST has tot-net-in, tot-net-out, tot-cmds
   bool client_text_has_watch = false;         // CLIENT LIST has `watch`
   bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
-  bool client_text_has_capabilities = false;  // CLIENT LIST has capa
+  bool client_text_has_capabilities = false;  // CLIENT LIST shows the field capa
   bool client_text_has_batches = false;       // CLIENT LIST has read-events, parse-batch-cmd-sum, parse-batch-cnt
   bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
   bool lua_is_a_module = false;               // HELLO, MODULE LIST and INFO name the module lua

@@ -253,7 +253,7 @@ struct ClientFaultState {             // active faults of one client (TEST FAULT
   int64_t delayed_until_ms = 0;       // monotonic clock time when the delayed request will run
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
-  int64_t NextDueMs() const {  // clock time when the delayed request or held output is due, or OutputGate::kNever
+  int64_t NextDueMs() const {  // monotonic clock time when a delayed request or held output is due; kNever: none
     const int64_t output_ms = gate.NextDueMs();
     return is_request_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }

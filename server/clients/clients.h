@@ -65,7 +65,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // Turns send the remaining messages.
   void FlushQueued(const RealClock& real_clock);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // the last FlushQueued left messages unsent
-  bool HasUnsentMessagesFor(const Session& session) const {        // true: the session is queued, messages are unsent
+  bool HasUnsentMessagesFor(const Session& session) const {        // true: this session may have unsent messages
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // grows with each message: shows if a request caused one

@@ -31,7 +31,8 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
 
   bool IsEmpty() const { return queues_.IsEmpty(); }  // true: MIGRATE is sending no key
   bool Contains(int db, Bytes key);                   // true: MIGRATE is sending this key
-  // Adds a key that is about to be sent. Requires: !Contains(db, key).
+  // Adds a key that MIGRATE is about to send. Returns the place to pass to WasChanged and Remove. Requires:
+  // !Contains(db, key).
   Place Add(int db, Bytes key) { return queues_.Add(kAnyDb, key, {.db = db}); }  // adds a key, sent from now on
   static bool WasChanged(const Place& place) { return (*place).was_changed; }    // the key was changed after Add
   void Remove(const Place& place) { queues_.Remove(place); }  // removes a key whose transfer has ended

@@ -43,10 +43,9 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   size_t SendableBytes(size_t size) const;               // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_bytes_ += bytes; }  // must be called when output was sent
   enum class Steps : uint8_t { kSmall, kNone };          // how often a trickle lets bytes pass
-  // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then returns when Advance
-  // must be called again: with kSmall when some more bytes may pass, with kNone only when all bytes of the trickle may
-  // pass. kNone is for jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened
-  // barriers).
+  // Opens barriers whose time has come. Afterwards NextDueMs returns when Advance must be called again. For slow output
+  // (a trickle) this is, with kSmall, when some more bytes may be sent. With kNone it is when all bytes may be sent, so
+  // that a jump of the clock (TEST CLOCK) needs no small steps. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // clock time when Advance has an effect again, or kNever
   // Open opens the barriers of one fault rule, OpenAllBarriers the barriers of all rules. Two kinds of barriers stay

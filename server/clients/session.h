@@ -43,7 +43,8 @@ class Transport {  // interface to a session's connection: a client's socket, th
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };  // what is at the other end
 
 // What has become of a client's latest change of data, for WAIT and WAITAOF. kNone: the client has changed nothing.
-// kLost: this server has followed another primary since then, whose data has replaced the change.
+// kKept: this server still has the change. kLost: since the change, this server has loaded the data of a primary, which
+// replaced the change.
 enum class LastChange : uint8_t { kNone, kKept, kLost };  // what has become of a client's latest change of data
 
 class QueueFlags {  // whether the session is in each of the queues of Clients
@@ -137,7 +138,7 @@ struct Session {  // the server's state of one client
 
   // OutputBytes does not count this many bytes, the first block of output. In Redis, "omem" of CLIENT LIST does not
   // count the client's static buffer either.
-  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // not counted by OutputBytes
+  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // bytes that OutputBytes does not count
   size_t OutputBytes() const;  // bytes of output that count for the limits: "omem" of CLIENT LIST
 
   // Returns the memory in bytes that this client uses: the session, its input, output, waiting request, queued

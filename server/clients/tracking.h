@@ -45,7 +45,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // the prefixes in `options`. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
   // Turns tracking off for the session. The server still remembers which keys the session has read, until these keys
-  // change.
+  // change or EnforceTableLimit forgets them.
   void Disable(Session& session);  // CLIENT TRACKING OFF, RESET, or the client has disconnected
 
   // Remembers that this client has read the keys of the command, unless its mode excludes them (BCAST, OPTIN, OPTOUT).
@@ -94,7 +94,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Sends an invalidation to the client, or to the client that its option REDIRECT names. `keys` is a RESP array of the
   // keys; a RESP null means all keys.
   void Tell(Session& session, Bytes keys);  // sends an invalidation to the client or its REDIRECT
-  void TellAll(Session& session);           // sends an invalidation of all keys
+  void TellAll(Session& session);           // tells the client (or its REDIRECT) that all its cached keys are invalid
   bool IsFarOverLimit() const;              // true: no more keys are remembered; see clients_to_tell_all_
   size_t MaxNameBytes() const;              // maximum of name_bytes_; above it, EnforceTableLimit forgets keys
   uint64_t RunningClientId() const;         // id of the client whose command runs now; 0: none

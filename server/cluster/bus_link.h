@@ -22,7 +22,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnData(BusLink& link) = 0;                 // some bytes have arrived; called before OnPacket
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // one whole packet has arrived; may close `link`
     virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
-    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; must be dropped
+    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended: the owner must drop it
   };
   // The maximum size of a packet, and the maximum of unsent bytes, for a link whose other node is not known yet. The
   // first packets of a new node are smaller than this.

@@ -273,7 +273,8 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// If the primary answers on a new connection, after the replication link and the old connection have ended, it has
+// Called for a packet on `link`. If the sender is the primary of this node, and the replication link is down, tells the
+// host that the primary is alive. If the replication link was down already when `link` was opened, the primary has
 // probably restarted, perhaps with an older dump.
 void Cluster::NotePrimaryAlive(const BusLink& link, const ClusterNode& sender) {
   if (view_->me().primary != &sender || core_.host.IsLinked()) return;
@@ -422,11 +423,11 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->RequestHealthCheck();
 }
 
-// Takes over the slots of this node's primary if the primary says that it is a replica of this node: then no node
-// serves the slots, and this node has the data. This happens if the primary was promoted, and then restarted with a
-// nodes.conf from before the promotion. Waits until the primary has said so for cluster-node-timeout, because a packet
-// from before the promotion may arrive late. This node may also be the one with an old nodes.conf, so it takes over
-// only if it was linked to the primary (HasDataToReplacePrimary).
+// Called when the primary of this node says that it is a replica of this node. Then no node serves the slots, and this
+// node has the data. This happens if the primary was promoted, and then restarted with a nodes.conf from before the
+// promotion. Takes over the slots after the primary has said so for cluster-node-timeout, because a packet from before
+// the promotion may arrive late. Perhaps this node is the one with an old nodes.conf. So takes over only if this node
+// was linked to the primary (HasDataToReplacePrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

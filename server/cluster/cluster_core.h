@@ -52,7 +52,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Returns the age of this node's data in ms. While the link to the primary is up, this is the time since its last
   // input; otherwise the time since a link to a primary with the same replication history was up. Returns nullopt if no
   // such link was up since the process started, so the data is from a file.
-  virtual std::optional<int64_t> DataAgeMs() const = 0;  // age of the data in ms; nullopt: was never linked
+  virtual std::optional<int64_t> DataAgeMs() const = 0;  // ms since the link's last input or end; nullopt: never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
   // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary
   // shares; nullopt: perhaps the primary has another history.

@@ -59,7 +59,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   // node owns as many slots as `slots` has.
   bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // true: owns these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
-  // The other node of the move of each moving slot: the node to which the slot migrates, or from which it is imported.
+  // For each moving slot (CLUSTER SETSLOT), the other node: the target of a migrating slot, or the source of an
+  // imported slot.
   using Moves = std::map<int, ClusterNode*>;
   const Moves& migrating() const { return migrating_; }  // slots that leave this node, by slot: the target nodes
   const Moves& importing() const { return importing_; }  // slots that this node imports, by slot: the source nodes

@@ -31,8 +31,9 @@ class Election {  // requests and counts the votes by which a replica replaces i
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Takes the next step of an election, if one is needed. Called by the timer.
-  void Continue();  // if an election is needed: schedules, requests votes, or wins
+  // Takes the next step of an election, if this replica must replace its primary: schedules the request for votes,
+  // requests the votes, or takes over after votes of a majority. Called by the timer.
+  void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
   // Promotes this replica now, without asking for votes, and takes its primary's slots. Does nothing on a primary. Logs
   // a warning if this replica does not have all data.

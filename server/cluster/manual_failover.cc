@@ -20,9 +20,9 @@ void ManualFailover::Start(Mode mode) {
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
     is_request_ = true;
-    // Drops the connection to the primary, which requested this failover because it shuts down. A PONG that the primary
-    // sent before may still arrive on this connection, and would end the failover (ReceivePong). The next tick opens a
-    // new connection.
+    // Drops this node's bus connection to the primary. The primary is shutting down, and has requested this failover. A
+    // PONG that it sent earlier may still arrive on this connection, and would end the failover (ReceivePong). The next
+    // tick opens a new connection.
     parts_.bus.DropOutboundLink(*primary);
     primary->ping_sent_ms = 0;
     return;

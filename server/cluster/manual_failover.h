@@ -43,7 +43,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Reset();                                           // ends the failover and its pause of writes, on either side
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
   // has reached the offset at which its primary paused (kAsk), or knows that its primary is gone (kIfPrimaryIsGone).
-  void Continue();  // allows the election once the data is complete; ends a late failover
+  void Continue();  // allows the election once this replica has all data; ends the failover after its timeout
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
   // Returns true if the failover is of kind kIfPrimaryIsGone (SHUTDOWN FAILOVER of the primary). Such a failover ends

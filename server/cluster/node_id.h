@@ -25,7 +25,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
-  static std::optional<NodeId> Parse(Bytes text) {  // nullopt: not 40 lower-case hexadecimal digits
+  static std::optional<NodeId> Parse(Bytes text) {  // reads an ID; nullopt: not 40 lower-case hexadecimal digits
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
     return is_id ? std::optional(FromBytes(text)) : std::nullopt;

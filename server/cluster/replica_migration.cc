@@ -15,8 +15,8 @@ bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
          node.WorkingReplicaCount() == 0;
 }
 
-// Returns whether enough other replicas of the primary may replace it. Replicas with the flag "nofailover" do not
-// count. Redis counts them, so the last replica that may replace the primary could leave.
+// Returns true if at least cluster-migration-barrier other replicas may replace the primary. Replicas with the flag
+// "nofailover" do not count. Redis counts them, so in Redis the last replica that may replace its primary can leave.
 bool ReplicaMigration::MayLeave(const ClusterNode& replica, const ClusterNode& primary) const {
   return primary.OtherElectableReplicaCount(replica) >= parts_.core.settings.cluster_migration_barrier;
 }

@@ -34,7 +34,8 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
                              const SlotSet& claimed);
   void SendUpdateIfOutdated(ClusterNode& sender,  // sends UPDATE if the sender claims slots that it has lost
                             const PacketHeader& header);
-  void ResolveEpochCollision(const ClusterNode& sender);  // for equal epochs: the smaller id takes a new one
+  // Takes a new epoch if this node has a smaller ID than the sender. Requires: both are primaries with the same epoch.
+  void ResolveEpochCollision(const ClusterNode& sender);  // takes a new epoch if this node has the smaller ID
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -37,7 +37,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
   static constexpr size_t kFewItems = 7;         // fewer items are sorted by insertion
   static constexpr size_t kManyItems = 40;       // of more items, the pivot is a median of nine
 
-  int Compared(size_t one, size_t other) {  // compares two places; always 0 after the limit
+  int Compared(size_t one, size_t other) {  // compares the items at two indexes; 0 if compares_left_ is used up
     if (compares_left_ == 0) return 0;
     --compares_left_;
     return compare_(items_[one], items_[other]);

@@ -376,7 +376,8 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
 }
 
 // Assigns the new values to `next`. Returns the changes that give a directive a different value, and all changes of
-// directives with the flag kVolatile. If a value is refused, restores the server's folder and throws a Refusal.
+// directives with the flag kVolatile. If a value is refused, throws a Refusal; before that, makes `dir` the server's
+// folder again if a change of `dir` has changed the folder.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;

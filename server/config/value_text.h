@@ -18,7 +18,7 @@ std::string FormatMemoryWithUnit(uint64_t bytes);  // "64mb": with the largest u
 
 Bytes TrimLine(Bytes line);  // returns the line without blanks and line ends around it
 
-std::string WorkingDirectory();  // absolute path of the process's folder; empty if it was deleted
+std::string WorkingDirectory();  // absolute path of the process's current folder; empty if the folder was deleted
 
 std::string AbsolutePath(Bytes path);  // `path`; if relative (also "../a"), joined to the working directory
 

@@ -61,7 +61,7 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   void Wake() { OwningUnit().Wake(db_.index_, key_); }  // blocked clients check the unchanged key again
   // Reports that the whole value was replaced by a value of the type `after`. `before` is the type of the old value.
   // ReportChange must also be called.
-  void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
+  void ReportOverwrite(ValueType before, ValueType after) {  // event "overwritten"; "type_changed" too if types differ
     OwningUnit().ReportOverwrite(db_.index_, key_, before, after);
   }
   void DisableChangeCheck() {  // disables the assertion that changes are reported (DEBUG POPULATE)
@@ -176,8 +176,8 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the entry that the key had before this edit, or null if the key did not exist. If `found` is null,
-  // OpenOrCreate may have created an entry since.
+  // `found` is the entry of the key before this edit; null: the key did not exist. In this case OpenOrCreate may
+  // already have created an entry, which `found` does not show.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();

@@ -56,8 +56,8 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::FreeMemoryBeforeCommand() {
-  // Changes nothing while a slow script or loading lets other clients be served: lacks_memory_ still applies to the
-  // slow command, so commands of other clients must not change it.
+  // Does nothing during a slow script or loading (kLater), while other clients are served. lacks_memory_ still applies
+  // to the slow script or loading, so the commands of other clients must not change it.
   if (parts_.removal->Now() == KeyRemovalPermission::Answer::kLater) return;
   lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }

@@ -50,8 +50,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   // Ends an unfinished round. Then begins a round, if active expiry is on. Called at each timer tick, `hz` times per
   // second.
   void StartRound(const Settings& settings, int hz);  // ends the last round, begins one; called `hz` times per second
-  // Continues the round: removes expired keys for at most kSliceUs, or for the time left for the round, plus the time
-  // to remove the last few values.
+  // Continues the round of active expiry: removes expired keys. Stops after kSliceUs, or when the time of the round is
+  // used up. Exceeds this by the time that it takes to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
   // Switches active expiry on or off, for DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
@@ -73,7 +73,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
     uint64_t sample_size = 0;                // wanted number of keys, or of hashes, in one sample
-    uint64_t accepted_expired_permille = 0;  // a sample with at most this share expired is clean
+    uint64_t accepted_expired_permille = 0;  // a database is done if at most this share of a sample has expired
     int64_t budget_us = 0;                   // time left for this round, in µs
     uint64_t seen = 0;
     uint64_t expired = 0;  // sampled keys of this round that were expired
@@ -96,8 +96,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   void FinishRound();            // ends the round and updates the statistics
 
   Dataset& data_;
-  const Clock& clock_;  // the clock that TEST CLOCK can move
-  const RealClock& real_clock_;
+  const Clock& clock_;                   // the clock that TEST CLOCK can move
+  const RealClock& real_clock_;          // measures how long the rounds take
   bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                      // database that is cleaned now, or first in the next round
   std::vector<Progress> progress_;       // how far the rounds have come in each database

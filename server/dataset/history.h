@@ -41,7 +41,7 @@ struct History {                           // replication history of the data: i
   // How many bytes of this history the primary of this replica is known to share. After a failover, the new primary's
   // history may be different from there on. kMaxOffset: all bytes, because the primary has sent or continued this data.
   // 0: unknown, because the primary may have another history.
-  int64_t shared_until = kMaxOffset;
+  int64_t shared_until = kMaxOffset;  // offset up to which the primary shares this history; kMaxOffset: all; 0: unknown
 
   // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
   // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is
@@ -85,7 +85,7 @@ struct History {                           // replication history of the data: i
                            int64_t from) const {
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
-  void ShiftReplicationId(std::string new_id) {  // begins a history `new_id`; the old one, up to now, is the former
+  void ShiftReplicationId(std::string new_id) {  // changes the replication ID; the old ID becomes former_id
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);

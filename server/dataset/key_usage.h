@@ -59,7 +59,8 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t LruClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // in seconds
   static uint32_t LfuClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }   // in minutes
   static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (LfuClock(now_ms) << 8) | counter; }  // the LFU bits
-  uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
+  // Returns the new LFU bits: the counter decays with time, and this use increments the counter with some probability.
+  uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // new LFU bits of a key that is used now
 
   const Settings& settings_;  // values of the directives
   Random& random_;            // decides by chance whether an LFU counter grows

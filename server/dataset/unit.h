@@ -43,8 +43,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // Unix time when this execution (Unit) began
-  // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
-  // expired.
+  // Returns the time with which deadlines are compared: a key with an earlier deadline has expired. Returns INT64_MIN
+  // under ExpiryRule::kIgnoreDeadlines, because then no key expires.
   int64_t expiry_now_ms() const {  // keys with earlier deadlines have expired; INT64_MIN: no key has (replay, imports)
     return expiry_now_ms_;
   }
@@ -80,7 +80,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Reports that a command has replaced the whole value of a key, whose old value had the type `before`. ReportChange
   // must also be called.
-  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends "overwritten", "type_changed"
+  // Sends the event "overwritten" and, if `before` and `after` differ, "type_changed".
+  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends one or two keyspace events
     if (data_.listener == nullptr) return;
     data_.listener->OnEvent(db, key, "overwritten");
     if (before != after) data_.listener->OnEvent(db, key, "type_changed");

@@ -98,10 +98,10 @@ inline bool SendsPropagatedCommands(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
-// Returns the command of a propagated request, or null if its sender does not send this command. The sender may have
-// any version, and uses the original names of commands. So the result may be a command that clients cannot call,
-// because the emulated version lacks it or rename-command removed its name. A node that sends slots connects like a
-// client. A client could pose as such a node, so it must find only commands that these nodes send.
+// Returns the command of a propagated request, or null if such a sender (the primary, or a node that sends slots) never
+// sends this command. Senders use the original names of commands, and may have any version. So the result may be a
+// command that clients cannot call, because the emulated version lacks it or rename-command removed its name. Other
+// commands are not returned, because a client could pretend to be a node that sends slots.
 const Command* Executor::FindReplicatedCommand(const Session& session, std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   if (command == nullptr) return nullptr;
@@ -135,8 +135,9 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// Runs a client's request: first enforces memory limits, applies a fault of TEST FAULT, and checks the gates (checks
-// that may refuse a command). The compiler inlines all these steps into this function.
+// Handles a client's request: enforces memory limits, applies a fault of TEST FAULT, and makes the checks that may
+// refuse a command (gates). Then runs, queues or pauses the command. The compiler inlines all these steps into this
+// function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);

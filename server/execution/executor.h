@@ -131,7 +131,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // The running command, saved for a time in which other commands run: during a slow script, while the command loads
   // data, or while a command of a file runs. Meanwhile the Executor behaves as if the saved command were not running.
   struct SavedExecution {          // the running command, while other clients are served or a file is replayed
-    const Command* command;        // null: no command was running
+    const Command* command;        // the command that was running; null: none
     const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
     int nesting;                   // nesting of commands: 0 outside EXEC and scripts
@@ -143,8 +143,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when a slow script last called
   // AdvanceUnitWallTime.
   int64_t UnitWallUs() const { return unit_wall_us_; }  // what TIME shows: Unix time in µs when the running Unit began
-  // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
-  // still during a script. So keys that had not expired when the script began do not expire before the script ends.
+  // Advances the time that the command TIME returns, while a script is busy (busy-reply-threshold). As in Redis, the
+  // time with which deadlines are compared stands still during a script. So a key that had not expired when the script
+  // began does not expire before the script ends.
   void AdvanceUnitWallTime();  // sets the time that TIME shows (UnitWallUs) to the current time
 
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;  // the error "unknown command …" or "… subcommand …"
@@ -166,7 +167,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   Outcome Queue(const Request& request);               // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);   // stores the request until MIGRATE has sent the keys
   void Run(Request& request);                          // sets current_execution_, and runs the handler
-  Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers once
+  Outcome Block(const Request& request);          // called after a handler has blocked its client; returns kBlocked
   Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 

@@ -80,7 +80,7 @@ class Gates {  // the checks that may refuse a command before it runs
   enum class DiskUser : uint8_t { kCommand, kScript };  // what wants to write: a command, or a script
   // Returns the error MISCONF for a write command or a writing script while a failed snapshot or a failed write to the
   // AOF forbids writes. Otherwise returns nullopt. Cost: one or two comparisons.
-  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF if disk errors forbid writes, or null
+  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF; nullopt: no disk error forbids writes
   bool LacksReplicas() const;  // true: a primary with too few good replicas (min-replicas-to-write)
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // replica that refuses client writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does

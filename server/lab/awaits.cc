@@ -44,8 +44,8 @@ void Awaits::CheckConditions() {
     }
   }
   for (const auto& [id, command] : over) {
-    // Continues the client only if it still waits in TEST AWAIT. It may have disconnected. Its wait may also have ended
-    // in another way, and another command may block it now.
+    // Continues the client only if this TEST AWAIT still blocks it. Meanwhile the client may have disconnected, or its
+    // wait may have ended in another way, and another command may block the client now.
     Session* const session = parts_.clients.Find(id);
     const bool still_waits =
         session != nullptr && session->blocked_client != nullptr && session->blocked_client->command == command;

@@ -45,8 +45,8 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // The latest Unix time that the clock may show. Up to it, stream IDs, dates in INFO and sums of deadlines stay far
-  // from their limits.
+  // The latest Unix time that the clock may show. With this limit, stream IDs, dates in INFO and sums of times cannot
+  // overflow.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
   // The latest monotonic time after a jump. It needs a limit of its own, because the wall time can be set back and
   // advanced again.
@@ -100,7 +100,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   // --- Jumps forward.
 
   // PostJump, PostJumpTo and PostJumpToNextEvent request a jump in the next turn of the event loop, for the client with
-  // ID `client`. A jump never exceeds the clock's limits. Requires: there is a host (which runs the event loop).
+  // ID `client`. A jump that would exceed the clock's limits is not made. Requires: there is a host (which runs the
+  // event loop).
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this duration, in the next loop iteration
   void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration

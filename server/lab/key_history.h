@@ -67,9 +67,9 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   // Called after a command of `client` has run. If the command has created a lock (a key, see the top of this file),
   // records the lock and returns kTook. Returns kMissed if it was a SET NX or SETNX that found the key. If the command
   // has ended locks, records `client` as their ended_by. `at.next_seq`: number of the command's journal entry.
-  LockAttempt RecordCall(const FinishedCall& call,  // records the lock that a command acquired, and who ended locks
+  LockAttempt RecordCall(const FinishedCall& call,  // records the locks that a command has acquired or ended
                          const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void ForgetUnrecordedCall();  // called instead of RecordCall, for a command that the journal omits
+  void ForgetUnrecordedCall();  // after a command that the journal omits: forgets what RecordCall would have recorded
 
   // Handles a keyspace event: records an expired key, and ends or prolongs the lock of the key, if any. Cost: O(log
   // locks) if any lock is held, otherwise O(1).

@@ -14,7 +14,7 @@ struct Command;
 class CommandTable;
 
 // Returns how many leading arguments of the request cannot be secrets; SIZE_MAX: all of them. Needed for a request that
-// has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if it is unknown.
+// has not run or has failed, because Call::Redact has not hidden its secrets. `command`: null for an unknown command.
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many words are no secrets
                               std::span<const Bytes> words);
 

@@ -67,7 +67,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   std::optional<MigrateOutcome> TakeOutcome(  // the result, once, while the session's MIGRATE runs again; else nullopt
       const Session& session);
 
-  void EndTurn();  // finishes ended transfers (see Finish), except during a pause or a long task
+  void EndTurn();  // after each turn: calls Finish for transfers that have ended, except during a pause or a long task
   // The functions of Timers::Source, for timeouts.
   int64_t NextDueMs() const override;    // when RunDue must run next (clock time)
   void RunDue(int64_t now_ms) override;  // fails transfers without progress for their timeout

@@ -21,7 +21,7 @@ class TlsStream;
 
 class StreamTap {  // an interface that gets a copy of the bytes of a connection, unencrypted
  public:
-  // The ByteStream owns its tap. It destroys the tap when it is closed or destroyed.
+  // The ByteStream owns its StreamTap, and destroys the StreamTap when the ByteStream is closed or destroyed.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;  // called with bytes that were received, decrypted
   virtual void OnSent(Bytes bytes) = 0;      // called with bytes that were sent, not encrypted

@@ -125,8 +125,8 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
-  // Replaces the pointer by null, but leaves it in active_, because EndTurn and ServeDuringLongTask may be iterating
-  // over active_.
+  // Replaces the participant's pointer in active_ by null. Does not erase the element, because EndTurn and
+  // ServeDuringLongTask may be iterating over active_.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 

@@ -47,7 +47,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool IsClosing() const { return session_->closing; }      // true: closed, so no more input or output
   // Returns the server that accepted the connection, or after MoveToRestarted the server that replaced the old one. The
   // result may only be compared, because the server may have been destroyed.
-  const NodeHost* AcceptingHost() const {  // the server that accepted the client; may dangle
+  const NodeHost* AcceptingHost() const {  // the server that accepted the client; never dereference, may be destroyed
     return home_ == nullptr ? host_ : home_->host;
   }
 

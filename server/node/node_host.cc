@@ -50,7 +50,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
 }
 
 NodeHost::~NodeHost() {
-  // Closes all connections, because each owns itself until it is closed.
+  // Closes all connections. Without this they would not be destroyed, because each owns itself until it is closed.
   services_.clients.registry.ForEach([this](Session& session) { services_.clients.registry.Close(session); });
   loop_.RemoveParticipant(*this);
   node_.runtime().network.Detach();

@@ -87,7 +87,8 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// A kind of latency event, and the pieces of advice (bits) for it that do not depend on settings.
+// A kind of latency event. `advice`: the bits of the pieces of advice that LATENCY DOCTOR always gives about such
+// events, whatever the settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;

@@ -13,6 +13,6 @@ std::optional<cpu_set_t> ParseCpuList(Bytes list);  // parses processors "0-7"; 
 
 // Lets the calling thread run only on the processors of this list. As in Redis, does nothing, without an error, if the
 // list is invalid or names no processor of this machine.
-void BindToProcessors(Bytes list);  // lets the calling thread run only on these processors
+void BindToProcessors(Bytes list);  // lets the calling thread run only on the processors in `list`, such as "0-3"
 
 }  // namespace respite

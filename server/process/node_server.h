@@ -112,7 +112,9 @@ class NodeServer {  // one Redis server of this process
 
   // Sets the replication ID that this server gets if it has no data. If a primary and its replicas get the same ID, the
   // replicas need no snapshot.
-  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
+  void SetReplidIfEmpty(std::string replid) {  // `replid`: replication ID of this server if Load finds no data
+    replid_if_empty_ = std::move(replid);
+  }
 
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
@@ -124,7 +126,8 @@ class NodeServer {  // one Redis server of this process
 
   // --- All servers
 
-  // Last step: loads the data while clients are served, and begins the server's role as primary, replica or Sentinel.
+  // Last step of starting a server: loads the data while clients are served, and then begins the server's role as
+  // primary, replica or Sentinel.
   Step Load();
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all these nodes have loaded their data.

@@ -13,8 +13,8 @@ ParentWatch::Finding ParentWatch::Find() {
   if (pid_ == 0) return Finding::kOutside;
   descriptor_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));  // closed by exec
   if (descriptor_.Get() < 0 && errno == ESRCH) return Finding::kGone;
-  // If getppid still returns pid_, the parent has not ended since the first getppid, so its PID was not reused and
-  // descriptor_ is its own. HasAdoptiveParent: the parent had ended before that.
+  // If getppid still returns pid_, the parent did not end between the two calls of getppid. So its PID was not reused,
+  // and descriptor_ belongs to the parent. HasAdoptiveParent: the parent had ended even before the first call.
   return getppid() != pid_ || HasAdoptiveParent() ? Finding::kGone : Finding::kThere;
 }
 

@@ -396,8 +396,8 @@ void ServerProcess::WritePortsToReadyFd() {
   const ReadyFd::Outcome outcome = ready_fd_.Tell(ports_);
   if (outcome == ReadyFd::Outcome::kDone) return;
   log_.Warning(StrCat("Failed to write the ports to ready-fd ", config_.settings().ready_fd));
-  // A pipe without a reader shows that the launcher has ended before the server began to watch it, because the pipe had
-  // a reader when the server started.
+  // The pipe had a reader when the server started. So a pipe without a reader shows that the launcher has ended before
+  // the server began to watch the launcher.
   if (outcome == ReadyFd::Outcome::kNobodyReads && config_.settings().exit_with_parent) ShutDownAfterParent();
 }
 

@@ -72,7 +72,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   using Step = NodeServer::Step;
 
   void OpenLog(Logger& log);                  // opens the log as the directives say
-  void GoToBackground();                      // sets supervisor_; without a supervisor, daemonizes for `daemonize`
+  void GoToBackground();                      // sets supervisor_; daemonizes for `daemonize`, unless supervised
   Step RaiseLimits();                         // raises the limit of open files, or lowers maxclients
   Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process

@@ -13,8 +13,9 @@ void SetSignalHandler(int signal, void (*handler)(int));  // sets a signal's act
 // Must be called before the first write to a socket or pipe, because SIGPIPE would end the process.
 void IgnoreUnusedSignals();  // makes the process ignore SIGHUP, SIGPIPE and SIGALRM
 
-// Catches SIGTERM and SIGINT while this object exists. The signal handler itself logs, and itself exits on a SIGINT
-// during a shutdown, so these work even while a command blocks the loop. Requires: there is only one instance.
+// Catches SIGTERM and SIGINT while this object exists. The signal handler writes to the log, and ends the process if
+// SIGINT arrives during a shutdown. So both work even while a command blocks the event loop. Requires: there is only
+// one instance.
 class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
  public:
   ShutdownSignals();

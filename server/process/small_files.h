@@ -26,8 +26,10 @@ class PidOrPortFile {  // the pidfile or the port file, which the process remove
   PidOrPortFile(const PidOrPortFile&) = delete;
   PidOrPortFile& operator=(const PidOrPortFile&) = delete;
 
-  WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; or an error
-  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // makes a new inode; or an error
+  // Both functions write the file, and return the error if that failed. WriteInPlace keeps the inode of a file that
+  // exists. WriteAtomically makes a new file, and renames it to `path`.
+  WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // overwrites the file
+  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // replaces the file
   bool Exists() const { return !path_.empty(); }  // true: the file was written, and not removed
   void Remove();                                  // removes the file, if it was written
 

@@ -1,5 +1,6 @@
 // DirectLoad: loads a snapshot of the primary while the snapshot arrives (repl-diskless-load), either into the server's
-// keyspace or into a second one. Meanwhile clients get LOADING or, with kAsync, the old data.
+// keyspace or into a second keyspace. Meanwhile clients get the error LOADING or, with Into::kAsync, still see the old
+// data.
 #pragma once
 
 #include <cstdint>

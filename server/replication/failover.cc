@@ -49,8 +49,8 @@ void Failover::Check(const FailoverRequest& request) const {
   if (!request.target) return;
   for (const Session* session : parts_.replicas.All()) {
     if (!IsAt(*session, *request.target)) continue;
-    // Accepts a replica in the state "online". It may have received its snapshot and not acknowledged it yet; the
-    // failover then waits for the acknowledgement.
+    // Accepts a replica in the state "online", even if the replica has not acknowledged its snapshot yet. The failover
+    // then waits for the acknowledgement.
     if (Bytes(Replicas::StateNameOf(*session->replica)) == "online") return;
     throw Refusal{refusals::kFailoverTargetOffline};
   }

@@ -297,8 +297,8 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
-  // Selects the database that the snapshot names. The stream of a primary that is a replica itself need not begin with
-  // SELECT: it passes on the stream of its own primary.
+  // Selects the database that the snapshot names. The stream need not begin with SELECT if the primary is itself a
+  // replica, because such a primary only passes on the stream of its own primary.
   const int stream_db = std::max(services.storage.loading.file_history().stream_db, 0);
   if (stream_db >= services.data.dataset.keyspace.Count()) {
     failed_command_ = "select";
@@ -403,7 +403,7 @@ void PrimaryLink::RunStream() {
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : PrintablePart(command, kLongestError);
-  // Leaves out the arguments of an unknown command, because they may be data of users.
+  // Cuts the arguments off from the error "unknown command …", because they may be data of users.
   last_error_ = PrintablePart(error.substr(0, error.find(", with args beginning with")), kLongestError);
   session_->close_after_reply = true;
 }

@@ -138,9 +138,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsPaused() const {  // true: the stream waits, because one of its requests is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void AdvanceHistoryOffset();          // counts the requests that have run as applied, and passes them to own replicas
+  void AdvanceHistoryOffset();          // adds the requests that have run to the offset; passes them to sub-replicas
   void Acknowledge();                   // sends the primary REPLCONF ACK with the replication offset
-  int64_t OffsetOnDisk();               // updates offset_on_disk_ and returns it
+  int64_t OffsetOnDisk();               // updates and returns offset_on_disk_, the offset that is on this server's disk
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
   void CloseSession();                  // closes the session of the stream; the replication offset stays, for PSYNC
   int64_t NowMs() const;                // the real time in ms

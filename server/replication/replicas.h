@@ -66,7 +66,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void RequestAcks(int64_t offset);  // makes Deliver send REPLCONF GETACK, unless sent at or after `offset`
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // true: an ACK came since the last call
   static bool IsOnlineWithData(const Replica& replica);                   // true: online, and its data is loaded
-  int64_t AckedReplicaCount(int64_t offset) const;   // number of online replicas that have acknowledged `offset` (WAIT)
+  int64_t AckedReplicaCount(int64_t offset) const;   // WAIT: online replicas with data that have acknowledged `offset`
   int64_t SyncedReplicaCount(int64_t offset) const;  // number of online replicas with `offset` on disk (WAITAOF)
   void RecountGoodReplicas();  // recounts Role::good_replicas: online, last ACK within min-replicas-max-lag
 

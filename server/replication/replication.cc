@@ -214,8 +214,8 @@ void Replication::Start() {
   }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
-  // Unless this replica wrote the file, assumes that the primary shares nothing: the file may contain data of a former
-  // primary that this one never had.
+  // Unless a replica of this primary wrote the loaded file, assumes that the primary has none of its data: the file may
+  // contain data of a former primary, which this primary never had.
   ClassifyOwnData(IsDataOfReplicaOf(*settings.replicaof) ? History::kMaxOffset : 0);
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool has_history = services_.data.dataset.history.is_shared;
@@ -223,8 +223,8 @@ void Replication::Start() {
                        PrimaryLink::Data::kOther);
 }
 
-// Returns true if the data is still that of an RDB file which this server, or another replica of `primary`, wrote while
-// it was known to share its history with this primary.
+// Returns true if a replica of `primary` (this server or another) wrote the RDB file that was loaded, while that
+// replica was known to share the history of `primary`. Returns false if the data has changed since the file was loaded.
 bool Replication::IsDataOfReplicaOf(const PrimaryAddress& primary) const {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   return !services_.env.settings.appendonly && file.IsWhole() && file.primary == primary.Text() &&

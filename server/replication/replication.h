@@ -88,7 +88,10 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
 
  private:
   void Cron();
-  void ContinueFromFile();                 // continues the history that the loaded RDB file names
+  // Uses the replication ID and offset in the loaded RDB file, if the file names them. A replica continues this
+  // history. A primary begins a new history, and the file's history becomes the previous one (master_replid2), unless
+  // clients of a writable replica have changed the data.
+  void ContinueFromFile();                 // takes over the replication ID and offset of the loaded RDB file
   void SetLeastOffset();                   // after an append-only file was loaded: sets History::least_offset
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // records the role, calls on_role_, attaches a replica's observers

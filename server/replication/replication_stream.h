@@ -45,7 +45,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   // Functions of Journal. On a replica (source kPrimary), Append ignores the commands, because the primary's stream,
   // which the replica passes on, contains them.
-  void Append(const PropagatedGroup& group) override;  // adds propagated commands, unless kPrimary
+  void Append(const PropagatedGroup& group) override;  // adds propagated commands; nothing if the source is kPrimary
   size_t BufferedBytes() const override {              // memory of backlog and replicas' output above repl-backlog-size
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;

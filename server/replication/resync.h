@@ -56,7 +56,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets this replica load without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
-  void BeginDirectLoad();              // prepares to load while it arrives; without swapdb, deletes the old data
+  void BeginDirectLoad();              // begins to load the arriving snapshot; without swapdb, deletes the old data
   void DropOldHistory();   // changes the replication ID, disconnects replicas, turns the AOF off; the data stays
   void KillChild();        // stops the child process, such as a background save of the old data
   void FlushOldData();     // deletes all keys and functions

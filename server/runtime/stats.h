@@ -16,8 +16,8 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
   // Adds a sample: the growth of `counter` since the last call, divided by the growth of `base`. `base` is usually the
   // time in µs.
   void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
-  // Returns the growth of the counter per unit of the base, as the mean of the latest 16 samples. At first, missing
-  // samples count as 0.
+  // Returns the mean of the latest 16 samples of Sample: growth of the counter per unit of its base, usually per µs. As
+  // long as there are fewer than 16 samples, the missing ones count as 0.
   double MeanRatio() const;                               // mean growth of the counter per unit of the base
   double PerSecond() const { return MeanRatio() * 1e6; }  // mean growth per second; requires: `base` was a clock in µs
   void Reset() { *this = {}; }                            // forgets all samples

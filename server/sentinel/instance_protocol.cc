@@ -73,8 +73,8 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
       [this, &instance](const ReplyTree& reply) { hello_protocol_.ReceiveMessage(instance, reply); });
 }
 
-// Closes the connection if SUBSCRIBE has failed, because it can receive no messages. A new connection may log in with
-// another password.
+// Handles the reply to SUBSCRIBE. If SUBSCRIBE has failed, closes the connection, which can receive no hello messages.
+// A new connection may log in with another password.
 void InstanceProtocol::ReceiveSubscribed(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   if (reply.IsError()) instance.link->CloseHelloConnection();

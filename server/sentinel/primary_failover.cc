@@ -124,9 +124,9 @@ bool PrimaryFailover::CanBePromoted(const Primary& primary, const WatchedReplica
   return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMaxUnlinked;
 }
 
-// Returns false if the replica reports no primary, or the address of another server that this Sentinel watches. This
-// replica may still follow a former primary. Then it lacks the last writes, and its offset belongs to another history.
-// An unknown address may be another spelling of this primary's: a name, or an address on the other side of NAT.
+// Returns false if the replica reports no primary, or reports as its primary another server that this Sentinel watches.
+// Such a replica may still follow a former primary, so it lacks the last writes, and its offset belongs to another
+// history. Returns true for an unknown address, because it may be another address of this primary, as behind NAT.
 bool PrimaryFailover::MayFollow(const Primary& primary, const WatchedReplica& replica) const {
   if (replica.reported_primary_port == 0) return false;
   if (primary.address.IsAt(replica.reported_primary_host, replica.reported_primary_port)) return true;
@@ -232,8 +232,8 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndFailoverIfDone(primary);
 }
 
-// Makes a replica follow the new primary. If it does not report the new primary in time, gives it up; InfoReader
-// corrects it after the failover.
+// Sends a replica REPLICAOF with the new primary. If the replica does not report the new primary in time, the failover
+// no longer waits for the replica; InfoReader corrects the replica after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_chosen_for_promotion) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&

@@ -55,7 +55,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void ReconfigureReplicas(Primary& primary);  // sends REPLICAOF to the remaining replicas, parallel-syncs at a time
   void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary, if not yet sent
   void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas that are up follow, or after a timeout
-  void ReconfigureRemainingReplicas(Primary& primary);   // after the timeout: REPLICAOF to replicas that do not follow
+  // Called when the failover times out: sends REPLICAOF to all replicas that do not follow the new primary yet.
+  void ReconfigureRemainingReplicas(Primary& primary);   // sends REPLICAOF to replicas that do not follow yet
   int64_t TimeInStateMs(const Primary& primary) const {  // for how long the failover has been in its state
     return core_.NowMs() - primary.failover_state_ms;
   }

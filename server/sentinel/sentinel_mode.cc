@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// The host of a Sentinel that only reads the configuration lines, to find wrong ones before the server is made. The
-// host resolves names and finds programs; such a Sentinel never starts.
+// The host of a trial Sentinel, which only reads the lines of sentinel.conf, to find wrong lines before the server is
+// made. The trial Sentinel never starts, so this host only resolves names and looks for programs.
 class TrialHost final : public SentinelHost {
  public:
   void Publish(Bytes, Bytes) override {}

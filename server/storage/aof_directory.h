@@ -32,12 +32,12 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // was interrupted.
   Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
-  // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
+  // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read was called.
   Step CheckManifestIsThere();  // kFailed: no manifest, but append-only files with content exist
   Step Make();                  // creates the folder `appenddirname`, unless it exists
-  // Keeps other Respite servers from using the files of this manifest, by a lock on `name`, the incremental file to
-  // which this server appends. Releases the lock on the previous incremental. Servers with another appendfilename may
-  // share the directory. Requires: the file exists.
+  // Locks the file `name`, the incremental to which this server appends, and releases the lock on the previous
+  // incremental. The lock keeps other Respite servers from using any file of this manifest. Servers with another
+  // appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);  // no other server may use the append-only files while `name` is locked
   void Unlock() { lock_.reset(); }     // ends Lock: another server may use the files
 

@@ -287,8 +287,9 @@ AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofRead
   }
 }
 
-// Truncates the file if its last record (a command), at `offset`, is incomplete. Fails if complete records follow it,
-// or if this is unclear: then the length of this record is probably damaged, and the records after it must not be lost.
+// Truncates the file if the record (command) at `offset` is incomplete because the file ends there. Fails if complete
+// records follow, or perhaps follow: then the length in this record is probably damaged, and truncating the file would
+// lose the records after it.
 AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
   const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);

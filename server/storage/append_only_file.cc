@@ -62,8 +62,9 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
-// Creates the incremental before the base, so that a manifest exists before any file has content. Otherwise a crash
-// could leave a base with content but without a manifest. The next start would then fail (CheckManifestIsThere).
+// Opens the append-only file at startup. If there is none, creates the incremental file before the base file, so that a
+// manifest exists before any file has content. Otherwise a crash could leave a base file with content but without a
+// manifest, and the next start would fail (CheckManifestIsThere).
 Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   const bool is_first = directory_.manifest().IsEmpty();
   if (directory_.manifest().incrementals().empty()) {

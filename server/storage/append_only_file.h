@@ -149,7 +149,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
   Step StartIncremental();      // before a fork: if on, opens a file for the commands after the fork
   RewriteStart StartRewrite();  // forks the child of a rewrite now
-  bool MustPostponeRewrite() const { return listener_ && listener_->MustPostponeRewrite(); }  // true: rewrites wait
+  bool MustPostponeRewrite() const { return listener_ && listener_->MustPostponeRewrite(); }  // true: none may begin
   void HandleRewriteEnd(const ChildEnd& end);  // called when the child of a rewrite has ended
   void HandleOutcome(const ChildEnd& end);     // makes the child's file the new base; after a failure, removes the file
   void DropTemporaryIncremental();             // kAwaitsBase: removes the file of commands since the fork

@@ -92,7 +92,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   enum class Way : uint8_t { kFromAof, kByItself };  // kFromAof: links files of the AOF; kByItself: forks a child
 
   bool MustWait() const;                     // true: no child may write the base now: another child runs, loading …
-  FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed
+  FailureReason Begin();                     // starts writing the base; nullopt: success, or a later turn must retry
   FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
   FailureReason BeginByItself();             // starts the recorder and the child
   void HandleChildEnd(const ChildEnd& end);  // called when the child that BeginByItself started for the base has ended

@@ -29,7 +29,7 @@ class BackupDirectory {  // the folder `backupdirname` and its files
   // Removes the files that a backup of an earlier process has left, unless another server is using them. A missing
   // directory is no error. Requires: the directory is not open.
   std::optional<std::string> RemoveLeftFiles();  // removes the files of an earlier process; returns why that failed
-  void Close() { lock_.reset(); }                // another server may use the directory from now on
+  void Close() { lock_.reset(); }                // unlocks the directory, which another server may use from now on
   void Tidy() { removal_.Tidy(); }               // forgets the removed files whose disk space is free
 
   IoError Link(const std::string& from, const std::string& name);  // also gives the file `from` the name `name` here

@@ -28,7 +28,7 @@ class FolderFiles final : public FileSystem {  // access to the disk, with relat
   IoError Link(const std::string& from, const std::string& to) override {  // both paths may be relative
     return files_.Link(folder_.Resolve(from), folder_.Resolve(to));
   }
-  IoError MakeDirectory(const std::string& path) override {  // `path` may be relative
+  IoError MakeDirectory(const std::string& path) override {  // creates a directory; `path` may be relative
     return files_.MakeDirectory(folder_.Resolve(path));
   }
   IoError SyncDirectory(const std::string& path) override {  // `path` may be relative

@@ -45,7 +45,7 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   on_advance_();
   LogProgress();
   if (!parts_.env.host || parts_.env.phase.load() != ServerPhase::Load::kInTurn) return Order::kContinue;
-  // Lets other clients be served now. Meanwhile the command that loads the data is set aside, as a slow script is.
+  // Lets other clients be served now. Meanwhile the Executor must not count the command that loads the data as running.
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   const bool continues_later = parts_.env.host->ServeDuringLongTask();
   parts_.executor.RestoreExecution(saved);

@@ -104,8 +104,8 @@ LoadOutcome LoadPreloadFile(const Services& services) {
   const LoadOutcome outcome =
       target.starts_with("aof:") ? LoadPreloadedAof(services, path) : LoadPreloadedRdb(services, path);
   if (outcome != LoadOutcome::kLoaded) return outcome;
-  // Makes this data the beginning of a new replication history, because replicas may have newer data of the old one.
-  // The new history begins above the offset of the file, because elections prefer the larger offset.
+  // Begins a new replication history with this data, because replicas may have newer data of the old history. The new
+  // history begins above the offset in the file, because elections prefer the replica with the larger offset.
   Loading::FileHistory& file = services.storage.loading.file_history();
   const int64_t offset = std::max(file.IsWhole() ? file.offset : -1, file.annotated_offset);
   if (offset >= 0) services.data.dataset.history.least_offset = offset + 1;

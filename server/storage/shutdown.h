@@ -35,7 +35,7 @@ inline constexpr uint32_t kShutdownFailover = 16;  // bit: option FAILOVER
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
  public:
   virtual ~ReplicasToWaitFor() = default;
-  virtual bool AreCaughtUp() const = 0;         // true: each replica (but rdb-only ones) has acknowledged all
+  virtual bool AreCaughtUp() const = 0;         // true: all replicas (except rdb-only) have acknowledged all writes
   virtual void RequestAcknowledgements() = 0;   // asks all replicas to acknowledge what they have applied
   virtual void LogLaggingReplicas() const = 0;  // logs the replicas that did not get all writes in time
 };

@@ -47,7 +47,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // Removes the RDB file that a synchronisation has used. Does so only on a server that keeps nothing on disk:
   // rdb-del-sync-files is set, there are no save points, and appendonly is off.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
-  void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
+  void RemoveBackgroundSyncFile() {  // removes the file of the last background save, if rdb-del-sync-files permits
     RemoveSyncFile(BackgroundPath());
   }
   void SetEndHandler(std::function<void(Outcome)> handler) {  // called after each background save

@@ -61,10 +61,12 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   int HandleLostConnection(const std::vector<std::string>& words);  // prints why; after Ctrl-C, connects again
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);  // prints messages until Ctrl-C or the end
-  void RememberState(const std::vector<std::string>& words,          // notes what a command has changed
-                     const ReplyTree& reply);                        // keeps login, protocol, database, transaction
-  void RememberLogin(std::span<const std::string> words);            // notes user and password of AUTH or HELLO
-  void DropConnection();  // closes the connection, and forgets the transaction
+  // After the reply to a command: notes if the command has changed the login, the protocol version, the selected
+  // database or the transaction of this connection.
+  void RememberState(const std::vector<std::string>& words,  // notes changes of login, database, MULTI …
+                     const ReplyTree& reply);
+  void RememberLogin(std::span<const std::string> words);  // notes user and password of AUTH or HELLO
+  void DropConnection();                                   // closes the connection, and forgets the transaction
 
   ClientOptions& options_;                      // the command line; ConnectTo and logins change it
   const bool reads_lines_;                      // true: commands are read from standard input or a prompt

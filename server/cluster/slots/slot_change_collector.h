@@ -28,7 +28,8 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
   bool HasChangedEverything() const { return has_changed_everything_; }  // true: FLUSHALL or a similar command ran
 
   // Returns whether a propagated request changes keys without naming them, as FLUSHALL does.
-  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // true for FLUSHALL
+  static bool ChangesEverything(const CommandTable& commands,  // true: a write that names no keys, such as FLUSHALL
+                                std::span<const Bytes> arguments);
   class RequestSplitter {  // splits a propagated request into arguments, valid until the next call
    public:
     std::span<const Bytes> ArgumentsOf(Bytes request);  // the arguments of a RESP request

@@ -76,8 +76,11 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void ForwardSnapshotBytes(Bytes bytes);  // sends bytes of the child to the target
   void HandlePipeEnd(bool is_whole);  // the child's pipe has ended: begins to send changes; fails unless `is_whole`
 
-  void SendChanges();            // sends the changes since the fork that were not sent yet
-  void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK
+  void SendChanges();  // sends the changes since the fork that were not sent yet
+  // Does nothing while the target owes an answer. If many bytes of changes were sent since the last ACK was requested,
+  // requests another ACK. If few were sent, pauses writes as soon as slot-migration-max-failover-repl-bytes allows
+  // this.
+  void PauseWritesIfCaughtUp();  // pauses writes if the target is nearly up to date
   void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes and tells the target, unless another pause is active
   // The owner of the exported slots, as this node knows it.

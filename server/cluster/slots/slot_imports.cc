@@ -167,8 +167,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Makes the import of the session fail, because a command of the source has failed here: the keys now differ from those
-// of the source. The source learns of it only from the reply to its next CLUSTER SYNCSLOTS.
+// Makes the import of this session fail, because a command of the source node has failed here, so the keys differ from
+// the keys at the source. The source learns of the failure from the reply to its next CLUSTER SYNCSLOTS.
 void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);

@@ -102,9 +102,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
-  // Returns whether hidden slots without a source have waited for two node timeouts, in which other nodes could tell
-  // who owns them. The first call starts the wait. After an import that failed in this process, returns true
-  // immediately.
+  // Hidden slots that no node sends wait for two node timeouts, so that other nodes can tell who owns the slots. The
+  // first call for the migration `name` starts this wait; the result is true when the wait has ended. If the import
+  // failed while this process was running, there is no wait.
   bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the owners; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left

@@ -81,8 +81,8 @@ void RecordPushes(Call& call, Bytes key, ListEnd to, const std::vector<std::stri
   }
 }
 
-// Propagates a move as LMOVE, or as a pop and pushes, because replicas before Redis 8.10 have no LMOVEM. `elements` are
-// the moved elements in the order of the target list.
+// Propagates the move of one element as LMOVE, and the move of several elements as a pop and pushes, because replicas
+// before Redis 8.10 have no LMOVEM. `elements` are the moved elements in the order of the target list.
 void RecordMove(Call& call, const MoveOptions& options, const std::vector<std::string>& elements) {
   if (!call.effect.IsRecording()) return;
   const auto side = [](ListEnd end) { return end == ListEnd::kHead ? Bytes("LEFT") : Bytes("RIGHT"); };

@@ -114,7 +114,7 @@ void InsertCopies(Call& call, Bytes key, Bytes path_text, const KeyEvent& event,
   for (const JsonValue* match : targets.matches.values) {
     if (!match->Is(JsonKind::kArray)) continue;
     place(*match);
-    // A path may select one array many times.
+    // Counts the values `count` times, because all matches of the path may be the same array.
     if (match->Size() + values.size() * count > JsonValue::kMaxSize) throw Refusal{refusals::kJsonArrayTooLong};
   }
   ChangeArrays(call, targets, event, legacy, [&](JsonValue& array) {

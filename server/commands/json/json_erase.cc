@@ -31,7 +31,7 @@ size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> 
   });
 }
 
-// Removes members and returns their number.
+// Removes the members of `object` at these places. Returns the number of removed members.
 size_t EraseMembers(JsonValue& object, std::span<const MatchPlaces::value_type> places) {
   if (places.size() == 1) {
     object.EraseMember(places.front().second);

@@ -13,8 +13,9 @@ namespace respite {
 
 namespace {
 
-// Replies about the values that a path selects: with an array for a path that begins with $, otherwise about the first
-// match only. `reply` writes the reply about one value. `missing` writes the reply if a legacy path matches nothing.
+// Writes a reply about the values that a path selects. For a path that begins with $, writes an array with one reply
+// for each value; for a legacy path, only the reply about the first value. `reply` writes the reply about one value,
+// `missing` the reply if a legacy path selects nothing.
 template <class ReplyOne, class Missing>
 void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, ReplyOne&& reply, Missing&& missing) {
   const JsonMatches matches = SelectJsonValues(path, root);
@@ -59,7 +60,7 @@ struct JsonType {
     const Bytes path_text = TakeOptionalJsonPath(call);
     const JsonValue* root = ReadJson(call, key);
     const auto path = root == nullptr ? std::nullopt : ParseLenientPath(call, path_text);
-    // Under RESP3, the reply is inside an array of one element.
+    // Under RESP3, the reply of JSON.TYPE is inside an array of one element.
     if (call.reply.IsResp3()) call.reply.Array(1);
     if (!path) return call.reply.Null();
     ReplyAboutMatches(

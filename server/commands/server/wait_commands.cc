@@ -26,8 +26,8 @@ constexpr char kWaitAofDisabled[] = "ERR WAITAOF cannot be used when numlocal is
 
 namespace {
 
-// Returns whether the data that the client has changed last was replaced since then, by that of another primary. No
-// server has the change then, whatever the offsets say.
+// Returns true if this server has lost the client's latest change, because it loaded the data of another primary since
+// then. WAIT and WAITAOF then count no server for this change, whatever the offsets say.
 bool HasLostItsChange(const Session& session) { return session.last_change == LastChange::kLost; }
 
 int64_t CountReplicas(const Services& services, const Session& session) {

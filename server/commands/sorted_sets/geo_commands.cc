@@ -99,8 +99,8 @@ struct GeoAdd {
   }
 
  private:
-  // Propagates coordinates that are hexadecimal or have leading blanks as plain decimal ones, because some versions
-  // refuse these forms. `count`: the number of arguments after the options.
+  // If GEOADD has coordinates that are hexadecimal or have leading blanks, propagates them as decimal numbers, because
+  // some versions of Redis refuse these forms. `count`: the number of arguments after the options.
   static void RecordDecimal(Call& call, size_t count) {
     if (!call.effect.IsRecording()) return;
     const std::span<const Bytes> request = call.args.Words();

@@ -78,9 +78,9 @@ class TrimOptions {
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
   enum class Need : uint8_t { kOptional, kRequired };  // whether the command needs MAXLEN or MINID (XTRIM does)
-  // Returns the trim that the options describe. Throws a Refusal if options do not fit together. An approximate trim
-  // without LIMIT gets the limit of about a hundred blocks. A replayed command ignores any LIMIT, even one of an exact
-  // trim: Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the result of its trim.
+  // Returns the trim that the options describe. Throws a Refusal if the options do not fit together. An approximate
+  // trim without LIMIT gets a limit of about 100 blocks. For a replayed command, ignores LIMIT, even with an
+  // exact trim: Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the threshold that the trim has reached.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     trim_.references = references_.value_or(GroupReferences::kKeep);
@@ -133,9 +133,9 @@ struct TrimWords {
   std::string threshold;
 };
 
-// Trims, and returns the number of removed entries. Notes in `recorder` what must be propagated: with ACKED, each
-// removed entry; with DELREF, the references of each removed entry, and the last removed entry, before which none is
-// left; otherwise nothing.
+// Trims the stream, and returns the number of removed entries. Notes in `recorder` what must be propagated. With ACKED:
+// each removed entry. With DELREF: the dropped references to each removed entry, and the last removed entry, because
+// all entries up to it were removed. With KEEPREF: nothing.
 uint64_t TrimAndNote(StreamLog& log, const StreamTrim& trim, RemovalRecorder& recorder) {
   if (trim.references == GroupReferences::kKeep) return log.Trim(trim);
   if (trim.references == GroupReferences::kMustBeAcknowledged) {

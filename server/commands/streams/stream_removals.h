@@ -12,8 +12,8 @@
 
 namespace respite {
 
-// Collects what a command removes from one stream, and then propagates it instead of the command. Does nothing while
-// commands are not propagated (no append-only file and no replicas).
+// Collects the entries and references that a command removes from one stream. Then propagates these removals instead of
+// the command. Does nothing while commands are not propagated (no append-only file and no replicas).
 class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED remove, as older commands
  public:
   RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}

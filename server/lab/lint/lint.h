@@ -103,7 +103,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   const Parts parts_;                                         // other parts of the server that this class uses
   std::array<LintMode, kLintRuleCount> modes_{};              // modes of the rules, by LintRule
   LintLimits limits_;                                         // the numbers and patterns that rules use
-  bool has_begun_ = false;                                    // SetMode was called since Forget
+  bool has_begun_ = false;                                    // true: SetMode was called since the last Forget
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // the checks that have an active rule, by kind of check
   std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
   std::map<std::string, LintFinding> findings_;               // by rule, command, client and shape of the key

@@ -102,13 +102,15 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
-  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after a success
+  virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // the request succeeded
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires or is evicted, even between two
   // requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed, or has expired
-  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST or another server has changed this key
-  virtual void ForgetAll(int /*db*/) {}           // called when all keys of the database change: FLUSHALL, SWAPDB …
+  // Forget drops what the check knows about a key, because TEST or another server has changed the key. ForgetAll does
+  // this for all keys of a database, for example because of FLUSHALL or SWAPDB.
+  virtual void Forget(const KeyView& /*key*/) {}  // drops what the check knows about this key
+  virtual void ForgetAll(int /*db*/) {}           // drops what the check knows about the keys of this database
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 

@@ -218,9 +218,9 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former_holders.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Makes room for another lock if there are kMaxLocks locks. Removes the finished locks (IsFinished): their key is gone,
-// and they have no former holder. If at least kMaxLocks / 2 locks are left, removes these too. A program that sets a
-// key for each job, to prevent double execution, can reach this number.
+// Makes room for another lock if there are kMaxLocks locks. First removes the finished locks: those whose key is gone
+// and that have no former holder (IsFinished). If at least kMaxLocks / 2 locks are left, removes all locks. A program
+// can reach this number if it sets a key with NX for each job, to prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {

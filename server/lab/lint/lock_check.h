@@ -64,7 +64,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // at kMaxLocks: removes finished locks; if half of the locks are left, removes all
-  // Makes room in `keys`, which is locks_of_[client]. Does nothing if there are fewer than kMaxHolderKeys keys.
+  // Makes room in `keys`, the set locks_of_[client]. Does nothing if the set has fewer than kMaxHolderKeys keys.
   void DropFinishedLocks(KeySet& keys, uint64_t client);  // removes ended locks from `keys` (of `client`) and locks_
   bool IsFinished(const KeyName& key,  // true: the lock's key is gone, and no client has lost the lock
                   const Lock& lock) const;

@@ -54,8 +54,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // adds a remark if the write loses an update
                        const Extent& written, LintRemarks& remarks);
-  // Returns true if `read` found no key, and the request now writes the key with a deadline, or with the value that the
-  // key has now.
+  // Returns true if `read` found no key, and the request writes the key with a deadline, or with the value that the key
+  // already has.
   bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // true: the client probably fills a cache
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read

@@ -52,7 +52,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     uint64_t requests = 0;      // number of recorded requests on these connections, whether sent or not
     uint64_t same = 0;          // number of equal replies
     uint64_t different = 0;     // replies that differ or are missing; connections that ended early or were given up
-    uint64_t unjudged = 0;      // number of replies that differ but may: of ignored commands, or with varying contents
+    uint64_t unjudged = 0;      // replies that differ, but need not be equal: ignored commands, or contents that vary
     uint64_t incomparable = 0;  // number of connections not compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;        // why the replay stopped early; empty if it is complete
   };
@@ -93,7 +93,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   int pending_clock_replies_ = 0;                          // number of replies that clock_connection_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
-  int64_t progress_at_ms_;       // when the latest event was performed, or replies were given up (real time)
+  int64_t progress_at_ms_;       // when an event was last performed, or missing replies were given up (real time)
   int64_t performed_at_us_ = 0;  // recorded time of the latest request or connection (µs since the start)
   Outcome outcome_;              // counts of requests and replies so far
 };

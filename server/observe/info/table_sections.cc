@@ -102,8 +102,8 @@ std::string KeyspaceSection(const Services& services) {
     const Database& database = services.data.dataset.keyspace[index];
     const size_t keys = services.data.dataset.keyspace.VisibleKeyCount(index);
     if (keys == 0) continue;
-    // Adds a line for the database. Only if hashes have fields with deadlines, the line has the field `subexpiry` of
-    // Redis 7.4.
+    // Adds a line for the database. The line has the field `subexpiry` of Redis 7.4 only if hashes of this database
+    // have fields with deadlines.
     const size_t with_timed_fields = database.HashesWithFieldDeadlines().Size();
     text.Add(StrCat("db", index), StrCat("keys=", keys, ",expires=", database.CountKeysWithDeadline(),
                                          ",avg_ttl=", services.data.expiry.AverageTtlMs(index),

@@ -20,7 +20,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
     virtual ~Owner() = default;
     // Creates a server that will replace the one of `hosted`. The caller must call Build of the new server.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a replacement server
-    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after a kill, which must not end the process
+    // Called after a server was killed. The owner must not end the process because of this, even if no server is left.
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after a server was killed
     // Called before a killed or stopped server starts again. From now on, the process counts the server as running, so
     // its next stop may end the process.
     virtual void HandleServerReviving(HostedServer& hosted) = 0;   // a dead server starts again: it counts as running

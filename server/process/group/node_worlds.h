@@ -25,7 +25,7 @@ class Connection;
 class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // isolated servers (worlds)
  public:
   struct Parts {               // arguments of the constructor
-    NodeServer::Owner& owner;  // owner of `server`, whose function PrepareChild is called
+    NodeServer::Owner& owner;  // owner of `server`; its PrepareChild is also called in children of isolated servers
     NodeServer& server;        // the main server, to which the isolated servers belong
     WatchedLoop& loop;
     const Config& config;  // configuration of `server`, copied by the constructor, so later changes have no effect
