@@ -241,7 +241,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // The value is not written yet.
   static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`
                              Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry
+  static Entry* Widen(Entry* entry);  // stores the sizes in WideSizes, if sizes_ is too small; may move the entry
   size_t ValueOffset() const {        // where the value begins, in bytes from the start of the entry
     return HeaderBytes() + DeadlineBytes() + KeySize();
   }

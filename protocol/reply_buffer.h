@@ -80,7 +80,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
   // Stores a reference to the shared Blob if this is cheaper than a copy. A client that waits for only a few such
   // messages, or for messages that are adjacent in their SharedLog, needs no block of 16 KB.
-  void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
+  void AppendPart(const BlobPart& part) {  // appends part of a shared Blob, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;

@@ -61,8 +61,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // FindByText computes at most one hash of the text, which is much cheaper than its SHA-1. FindBySha is O(1).
   const Script* FindByText(Bytes body);  // the script with exactly this text; null: not stored
   const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
-  // The error is the text for the client, without "ERR". With kPermanent, a script that is stored already also becomes
-  // permanent.
+  // The error is the text for the client, without "ERR". With kPermanent, the script can never be evicted, even if it
+  // was already stored as evictable.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
   // Scripts that are stored already stay as they are, evictable or not. New scripts become permanent. After an error,

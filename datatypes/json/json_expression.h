@@ -81,8 +81,8 @@ std::optional<JsonFunction> FindJsonFunction(Bytes name);  // the function of th
 
 struct JsonExpression {  // an operator with its operands
   JsonOperator op = JsonOperator::kLiteral;
-  std::vector<std::unique_ptr<JsonExpression>> operands = {};
-  JsonValue literal = {};                         // for kLiteral: the value
+  std::vector<std::unique_ptr<JsonExpression>> operands = {};  // the values that `op` combines, from left to right
+  JsonValue literal = {};                                      // for kLiteral: the value
   bool from_root = false;                         // for kPath: true if the path begins with $, false if with @
   JsonSteps steps = {};                           // for kPath: the steps after $ or @
   JsonFunction function = JsonFunction::kLength;  // for kFunction: which one is called
@@ -118,7 +118,7 @@ struct JsonOperand {
 };
 
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
-JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
+JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // calls length() or another
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // true: equal; numbers by value
 // Returns one array for all values together, or null if the budget is spent.
 JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values,  // the member names of all objects among `values`

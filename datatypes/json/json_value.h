@@ -78,7 +78,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
   std::span<JsonValue> Elements();              // requires: kArray; valid until elements are added or removed
-  std::span<const JsonValue> Elements() const;  // requires: kArray
+  std::span<const JsonValue> Elements() const;  // the elements of an array; requires: kArray
   // Cost of Insert and EraseRange: O(n). Insert requires: at <= Size(), and Size() + values.size() <= kMaxSize.
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array
@@ -121,7 +121,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
     bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
   };
   static constexpr int kTagBits = 3;
-  // The values of bits 0-2, in the order of the table at the top of this file.
+  // The tag in bits 0-2 of word_ says what the other bits contain. These are the tags 0 to 7, in the order of the table
+  // at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
   static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // -0.0

@@ -242,7 +242,7 @@ struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or re
   Kind kind;
   int64_t amount = 0;     // milliseconds, bytes, or bytes per second: Kind says which
   std::string text = {};  // kReplace: the reply that is sent instead
-  uint64_t rule_id = 0;   // id of the fault rule, for ClientFaults::Release; a valid fault has one
+  uint64_t rule_id = 0;   // id of the fault rule, for ClientFaults::Release; 0: not set yet
 };
 
 struct ClientFaultState {             // active faults of one client (TEST FAULT); exists only while there are any

@@ -69,7 +69,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     uint64_t offset = 0;           // place of the barrier: output bytes since the gate was created
     int64_t due_ms = kNever;       // monotonic clock time when a hold opens, or a trickle may send more
     uint64_t bytes = 0;            // trickle: number of bytes that are sent slowly
-    uint64_t passed_bytes = 0;     // trickle: how many of these bytes may be sent by now
+    uint64_t passed_bytes = 0;     // trickle: how many of `bytes` may be sent by now
     int64_t bytes_per_second = 0;  // trickle: speed in bytes per second
     int64_t since_ms = kNotYet;    // monotonic clock time when the trickle began
   };

@@ -43,15 +43,16 @@ struct History {                           // replication history of the data: i
   // this data. 0: perhaps none, because the primary may have another history.
   int64_t shared_until = kMaxOffset;
 
-  // Returns the offset by which elections compare the replicas of one primary. It does not count bytes that the primary
-  // may lack: in their place the primary has others, which this replica lacks. The result is negative if nothing is
-  // known to be shared. Any other replica is then preferred, and of two such replicas the one with the larger offset.
+  // Returns the offset by which elections compare the replicas of one primary: `offset`, but at most shared_until,
+  // because only these bytes are certainly part of the primary's history. If nothing is known to be shared, returns
+  // `offset` - kMaxOffset, which is negative. Any other replica is then preferred, and of two such replicas the one
+  // with the larger offset.
   int64_t OffsetInElections() const {  // bytes that the primary shares; < 0: kMaxOffset less than `offset`
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
-  // Called on a replica without a link whose primary is alive, but has another history or has probably restarted. Other
-  // replicas may then have newer data at smaller offsets. So the offset can only be compared with those of replicas in
-  // the same position. Changes nothing if shared_until tells what is shared.
+  // Called on a replica without a link, if its primary is alive but has another history or has probably restarted.
+  // Other replicas may then have newer data at smaller offsets, so elections must prefer replicas that are linked to
+  // the primary. Does nothing if shared_until is already below kMaxOffset.
   void NotePrimaryMovedOn() {  // elections now prefer replicas that are linked to the primary
     if (IsConfirmed()) shared_until = 0;
   }
@@ -72,10 +73,10 @@ struct History {                           // replication history of the data: i
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
   bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others
-  bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
+  bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary has this whole history
 
   bool IsWhole() const { return data == Data::kWhole; }  // needed for every failover to this server, except TAKEOVER
-  bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
+  bool IsKnown() const {  // true: a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
   // Returns whether the history `requested_id` before the byte `from` belongs to this one. Compares `from` only with

@@ -101,8 +101,8 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // The time when the script begins. For a client's script, the Executor read the clock just before. For a replayed
-  // script it did not, so the clock is read here.
+  // The real time when the script begins. The Executor has just read the clock for a script that a client runs, but not
+  // for a replayed script, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
   const bool is_over_memory = respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,

@@ -23,7 +23,7 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
   void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
-  void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
+  void RecordDeletion();  // propagates all noted IDs, as XACK and XDEL
   // Requires: NoteDeleted was called for at least one of the removed entries before the first entry that is left (if
   // there are any), and then for each removed entry after the first entry that is left, in the order of the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM, XDEL and XSETID
