@@ -236,7 +236,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   }
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes what `trim` removes from one block; returns how many
                            const StreamId& block_id, StreamBlock& block, const EntryVisitor& before_removal = {});
-  uint64_t TrimWithReferences(const StreamTrim& trim,  // does Trim for references other than kKeep
+  uint64_t TrimWithReferences(const StreamTrim& trim,  // Trim for the options DELREF and ACKED
                               const EntryVisitor& before_removal);
   void UpdateFirstId();     // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_

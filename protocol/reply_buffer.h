@@ -161,7 +161,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t size_ = 0;                // number of bytes that wait to be sent
   size_t held_bytes_ = 0;          // bytes of memory of the unsent blocks and Blob parts
   size_t block_bytes_ = 0;         // bytes of memory of the unsent blocks, without Blobs
-  size_t limit_ = kNoLimit;        // the maximum of held_bytes_
+  size_t limit_ = kNoLimit;        // the maximum of held_bytes_; bytes above it are dropped
   size_t missing_from_ = kNothingMissing;  // after an overflow: how many bytes are stored; later ones were dropped
   std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };

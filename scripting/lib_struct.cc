@@ -229,7 +229,8 @@ class Packer {
     return 0;
   }
 
-  // Bytes beyond the low eight are 0, even for negative numbers.
+  // Appends the next argument as an integer of `size` bytes. Bytes beyond the low eight are 0, even for negative
+  // numbers.
   void AppendInteger(size_t size) {
     const uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
     std::array<char, kMaxIntegerSize> bytes{};

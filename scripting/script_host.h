@@ -46,7 +46,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call and pcall; returns the reply
   virtual void SetResp(RespVersion version) noexcept = 0;  // redis.setresp: RESP version of later replies of RunCommand
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
-  virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
+  virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: who gets commands (ScriptReplication)
   // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // nullopt: unknown command
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text

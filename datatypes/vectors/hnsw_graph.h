@@ -221,7 +221,7 @@ class HnswGraph {  // vectors and the links between them
       by_level_;                  // slots of the nodes whose highest layer this is, above 0
   uint64_t changes_ = 0;          // how often the graph has changed
   const uint64_t serial_;         // a number that no other graph of the process has
-  mutable VisitedSlots visited_;  // memory for the next search
+  mutable VisitedSlots visited_;  // marks of visited nodes, reused by the next search
 };
 
 // A search on one layer of an HnswGraph, in several steps if it is long.

@@ -156,7 +156,7 @@ struct FieldSets {  // named lists of hash fields that this client made by HIMPO
   std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // fields of each prepared list, by its name
   size_t by_name_bytes = 0;                                              // memory of by_name in bytes, estimated
 
-  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one list
+  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one field list
     size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
     for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
     return bytes;

@@ -28,7 +28,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   struct Parts {                  // the arguments of the constructor
     const Settings& settings;     // the directives of this server
     const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
-    int64_t wall_ms;              // Unix time at the start
+    int64_t wall_ms;              // Unix time when the server starts
     Logger& log;
     uint64_t random_seed;               // seed for random node ids and delays
     const LateBound<Network>& network;  // makes and accepts connections

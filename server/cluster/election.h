@@ -56,7 +56,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
     kVotes,    // votes are still missing
   };
 
-  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover asks for votes
+  bool IsElectionNeeded() const;  // true: the primary is FAIL, or a manual failover asks for votes
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when to request votes; sends the other replicas this replica's offset
   // Returns how many other replicas of the same primary have a larger offset. Ignores replicas with the flag

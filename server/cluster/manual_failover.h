@@ -50,7 +50,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
   // Returns whether this replica may request and count votes. After the timeout, returns false. For kAsk, this replica
   // must also be linked to its paused primary, and have its whole stream.
-  bool CanStartElection() const;  // this replica may request and count votes now
+  bool CanStartElection() const;  // true: this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`. If so, the caller pings `replica`, because a PING
   // tells it the offset of this primary.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`

@@ -283,7 +283,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // The commands that a script propagates are kept until its end, and do not count towards maxmemory.
+  // Limits what one script may propagate: these commands are kept until the script ends, and do not count for
+  // maxmemory.
   const size_t propagated_bytes = current_->call->unit.data().propagated_commands.TotalBytes();
   if (propagated_bytes > 4 * parts_.env.settings.script_memory_limit) throw Refusal{refusals::kPropagatesTooMuch};
   // The checks below apply only to the first write of a script. Its later writes run even if disk errors or missing
