@@ -63,7 +63,7 @@ struct StringContent {                        // a string to be stored, and the 
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return FromBlob(BlobRef::Copy(text));
   }
-  // An integer is a text that equals the integer's decimal form, such as "-7", but not "07".
+  // A text is stored as an integer only if it equals the decimal form of the integer, such as "-7", but not "07".
   static StringContent Value(Bytes text) {  // text from a client, stored as an integer if the text is one
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
