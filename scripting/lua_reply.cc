@@ -187,7 +187,7 @@ class ReplyWriter {
     looked_at_ = reply_.Size();
     RequireCapacity(0);
     CallHook(lua_);  // copying long texts is not counted in steps
-    is_unwanted_ = host_.MustStopReply();
+    is_unwanted_ = host_.EnforceReplyLimit();
   }
 
   // Raises an error if `more` bytes would make the reply larger than the memory limit of a script.

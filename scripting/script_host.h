@@ -55,7 +55,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool MustStopReply() noexcept { return false; }  // closes a client above its output limit; true: closed
+  virtual bool EnforceReplyLimit() noexcept { return false; }  // closes a client above its output limit; true: closed
   // The processor time of this thread limits how long libraries are loaded. Real time would also count while the
   // machine sleeps, swaps or has stopped this process, and a replica could not follow its primary any more.
   virtual int64_t CpuMs() const noexcept = 0;                    // processor time of this thread, in ms

@@ -330,7 +330,7 @@ int64_t ScriptRunner::RunningMs() const { return parts_.env.real_clock.NowMs() -
 // Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
 // more of the reply is written. As in Redis, called while the reply is being written. A script that is replayed, or run
 // with CLIENT REPLY OFF, sends no reply, so its output is not limited.
-bool ScriptRunner::MustStopReply() noexcept {
+bool ScriptRunner::EnforceReplyLimit() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
   if (current_->call->unit.IsReplaying() || !client.replies.IsOn()) return false;
