@@ -77,7 +77,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process
   void PrepareWorlds();                       // lets a single server have isolated test servers, if TEST is allowed
-  void PrepareRestarts();                     // lets clients crash and restart servers, if TEST is allowed
+  void PrepareRestarts();                     // enables TEST CRASH, if allowed; not in a Sentinel or with node-threads
   Step OpenRecording();                       // opens the file of the directive `record`
   Step CreateServers();                       // creates all servers of the process
   void CreatePlannedServers();                // creates the servers of plan_
