@@ -46,7 +46,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_random_;  // the source of the digits; nullopt: the kernel
+  std::optional<Random> seeded_random_;  // source of the digits of IDs; nullopt: the kernel
 };
 
 }  // namespace respite

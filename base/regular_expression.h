@@ -42,7 +42,7 @@ class RegularExpression {  // a compiled extended regular expression
   // Returns true if any part of the text matches. Cost: at worst O(|text| * Size()) steps of about 10 ns each; one step
   // per byte for a typical expression. Subtracts the steps from `steps_left`. If there are too few, sets `steps_left`
   // to 0 and returns false, and the caller must ignore the result.
-  bool Matches(Bytes text, uint64_t& steps_left);  // true: some part of the text matches
+  bool Matches(Bytes text, uint64_t& steps_left);  // true: the text has a match; false also if no steps are left
 
   size_t Size() const { return program_.size(); }   // number of instructions of the compiled expression
   static constexpr size_t kMaxInstructions = 8192;  // maximum size of a compiled expression

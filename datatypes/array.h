@@ -64,7 +64,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return count_; }
-  size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 4000)
+  size_t UsedBytes(size_t samples) const override;  // memory in bytes, exact (ignores `samples`); cost: O(n / 4000)
 
   uint64_t Count() const { return count_; }  // number of elements
   // Cost: O(1).

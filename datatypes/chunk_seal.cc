@@ -157,9 +157,9 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// Clears the padding at the end of a block. UnpackSymbols decodes eight symbols together, so it also decodes bits after
-// the last symbol: zeros give the first character of the alphabet. UnpackInteger loads eight bytes, and ignores the
-// rest.
+// Clears the padding at the end of a block. UnpackSymbols decodes eight symbols together, so it also decodes bits of
+// the padding: zeros stand for the first character of the alphabet, any other bits could be an invalid symbol.
+// UnpackInteger also loads the padding, but ignores it.
 void ClearSpareBytes(ChunkBlock& block) { std::memset(block.At(block.size - kSpareBytes), 0, kSpareBytes); }
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {

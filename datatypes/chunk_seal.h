@@ -3,6 +3,7 @@
 // form.
 //
 //   texts      header | prefix | alphabet | lengths | symbols | 8 bytes of padding
+//     prefix    the characters with which all elements begin
 //     alphabet  the different characters after the prefix, sorted: symbol k stands for alphabet[k]. Each symbol has
 //               `unit` bits (0 to 7), and the first symbol has the lowest bits. If `unit` is 8, there is no alphabet:
 //               each symbol is the character itself.

@@ -63,7 +63,7 @@ struct StringContent {                        // a string to be stored, and the 
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return FromBlob(BlobRef::Copy(text));
   }
-  // An integer is a text that equals the integer's decimal form, such as "-7", but not "07".
+  // A text is stored as an integer only if it equals the decimal form of the integer, such as "-7", but not "07".
   static StringContent Value(Bytes text) {  // text from a client, stored as an integer if the text is one
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
@@ -241,7 +241,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // same size. The caller must write the value.
   static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`
                              Bytes key, int64_t deadline_ms, uint32_t access);
-  static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry
+  static Entry* Widen(Entry* entry);  // stores the sizes in WideSizes, if sizes_ is too small; may move the entry
   size_t ValueOffset() const {        // where the value begins, in bytes from the start of the entry
     return HeaderBytes() + DeadlineBytes() + KeySize();
   }

@@ -248,7 +248,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
  private:
   static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kMinItemsPerBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket of a new page for a known number of items
+  static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket when a page is made for a known number of items
   static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;  // Reserve plans pages with at most this many slots

@@ -78,7 +78,7 @@ template <class Slot>
 struct alignas(64) HashPage {             // part of a HashIndex: a header of one cache line, then buckets
   static constexpr int kMaxBuckets = 63;  // buckets of the largest page, which takes 4096 bytes
 
-  // The numbers are 1, 3, 7, 15, 23, 31, 39, 47, 55 and 63. With the header, each page size is a size class of
+  // A page has 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets. With the header, each of these sizes is a size class of
   // jemalloc.
   static constexpr int NextBucketCount(int buckets) {  // the number of buckets of the next larger page
     return buckets < 7 ? 2 * buckets + 1 : buckets + 8;
@@ -134,8 +134,8 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   }
   int Next(int bucket) const { return bucket + 1 == BucketCount() ? 0 : bucket + 1; }  // the bucket after this one
 
-  // Search examines the cells with the tag of this hash, in the home bucket of this hash and then in later buckets.
-  // Returns the first cell for which is_wanted(slot) is true. Requires: there is a page.
+  // Search examines the cells with the tag of `hash`: first in the home bucket of `hash`, then in the buckets after it.
+  // Returns the first cell for which is_wanted(slot) is true, or null if there is none. Requires: there is a page.
   template <class IsWanted>
   Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell with this hash's tag; null: none
     const uint8_t tag = HashTrace::TagOf(hash);

@@ -100,8 +100,8 @@ class Hll {
   // If the result is false, Add may return kCorrupt.
   bool HasAllRegisters() const;  // false: corrupt, as the sparse runs do not add up to 16384 registers
 
-  // Add computes the edit of the text that includes an element, but does not apply the edit. Cost: O(1) for a dense
-  // value; O(runs) for a sparse value, read eight bytes at a time.
+  // Add computes how the stored text must change to include an element, but does not change the text. Cost: O(1) for a
+  // dense value; O(runs) for a sparse value, read eight bytes at a time.
   HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
   std::optional<std::string> ToDense() const;  // the whole text in dense encoding; nullopt: corrupt
   std::string DescribeRuns() const;  // the sparse runs in readable form: "Z:16384" or "z:3 v:2,1"; requires: sparse

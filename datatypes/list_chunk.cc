@@ -46,7 +46,7 @@ void WriteElement(char* to, Bytes element) {
 }
 
 // Returns how many spare bytes a new block gets if `used` bytes of it will be in use. A block of more than 64 KB gets
-// only a few spare bytes, because its chunk usually holds one large element and gets no other.
+// only 64 spare bytes, because its chunk usually holds one large element and gets no other.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;

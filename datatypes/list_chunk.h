@@ -176,7 +176,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
     }
     return SealedStep(index_);
   }
-  uint32_t SealedStep(uint32_t index) const {  // in a sealed chunk: distance from element `index` to the next
+  uint32_t SealedStep(uint32_t index) const {  // sealed chunk: symbols (or 1 index) from element `index` to the next
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }

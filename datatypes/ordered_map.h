@@ -1,5 +1,6 @@
-// OrderedMap: an ordered map from numbers or IDs to small values, as a B+-tree. A stream uses such maps for the blocks
-// by their first ID, and for the pending entries of groups and consumers; an array for its blocks of elements.
+// OrderedMap: an ordered map from numbers or IDs to small values, as a B+-tree. A stream uses such maps to find its
+// blocks by their first ID, and for the pending entries of groups and consumers. An array (ARSET …) uses one to find
+// its blocks of elements.
 //
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
@@ -170,7 +171,7 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
                  const Key& id);
   void PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
                 const Key& bound, void* child);
-  void UnlinkChild(Path& path, int level);  // removes the path's child of nodes[level]; frees nodes that become empty
+  void UnlinkChild(Path& path, int level);  // removes the child taken at `level`; frees nodes that become empty
   void DropLeaf(Path& path);                // removes and frees path.leaf
   void MergeWithNextLeaf(Path& path);       // merges path.leaf with its right sibling, if both are small
   void Swap(OrderedMap& other) {

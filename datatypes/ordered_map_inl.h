@@ -157,7 +157,7 @@ void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child
 // UnlinkChild removes the child that the path took at this level from its node; also removes the node if it has no
 // children left.
 template <class Key, class Value>
-void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes the path's child of nodes[level]
+void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes the child taken at `level`
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children

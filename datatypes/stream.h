@@ -207,10 +207,10 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     producers_ = std::make_unique<StreamProducers>(std::move(producers));
   }
 
-  // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. An ID is too low if it is not above
-  // the last live entry, or if it is below the ID of its own block. If the ID of a block or of a live entry is too low,
-  // they return false, and the stream must not be used. LoadEntry drops a deleted entry that does not follow the entry
-  // before it. FinishLoading finds the first and the last live entry.
+  // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false, and the stream
+  // must not be used any more, if the ID of a block or of a live entry is not above the last live entry, or is below
+  // the ID of its own block. LoadEntry drops a deleted entry that does not follow the entry before it. FinishLoading
+  // finds the first and the last live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: `id` is too low
   bool LoadEntry(const StreamId& id,  // restores a live or deleted entry; false: a live one whose ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
@@ -238,7 +238,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   }
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes what `trim` removes from one block; returns how many
                            const StreamId& block_id, StreamBlock& block, const EntryVisitor& before_removal = {});
-  uint64_t TrimWithReferences(const StreamTrim& trim,  // does Trim for references other than kKeep
+  uint64_t TrimWithReferences(const StreamTrim& trim,  // Trim for the options DELREF and ACKED
                               const EntryVisitor& before_removal);
   void UpdateFirstId();     // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_

@@ -84,9 +84,9 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
     EntryView entry_;        // the current entry
   };
 
-  // Creates an empty block. The caller must append the first entry, with these fields and values. Their field names
-  // become the master's, which later entries can share. `id` is at most the ID of the first entry, and must be the
-  // `block_id` of each Append. The caller must free the block with Destroy.
+  // Creates an empty block. The caller must append the first entry, with these fields and values. The block stores
+  // their field names once, and later entries can share them. `id` is at most the ID of the first entry, and must be
+  // the `block_id` of each Append. The caller must free the block with Destroy.
   static StreamBlock* Create(const StreamId& id,  // a new empty block; its entries can share the names of these fields
                              std::span<const Bytes> fields_and_values);
   // `id` is at most the ID of the first entry, and must be the `block_id` of each Append. The caller must free the

@@ -78,7 +78,7 @@ class StreamProducers {  // which entries the producers of a stream have added w
   void DropOldest(Producer& producer);  // forgets the idempotent ID that the producer added first
   void DropExpired(Producer& producer,  // forgets expired idempotent IDs, the oldest first, until one has not expired
                    int64_t now_ms);
-  void DropExpiredOfOthers(int64_t now_ms);  // DropExpired for the next two producers; removes empty ones
+  void DropExpiredOfOthers(int64_t now_ms);  // forgets expired IDs of the next two producers; removes empty ones
 
   IdempotencyLimits limits_;      // how long and how many idempotent IDs are remembered
   Producers producers_;           // the producers by name, with their idempotent IDs

@@ -55,7 +55,7 @@ class VectorTable final : public Object {  // the value of a vector set
 
   std::unique_ptr<Object> Clone() const override;   // returns a deep copy
   size_t Size() const override { return Count(); }  // number of elements
-  size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
+  size_t UsedBytes(size_t samples) const override;  // memory in bytes, exact (ignores `samples`); cost: O(n / 256)
 
   // Requires: HasShape() is false; dimensions and m are within kMaxDimensions, kMinLinks and kMaxLinks.
   void SetShape(const VectorSetShape& shape);  // sets the properties of a new set
@@ -145,7 +145,7 @@ class VectorSet : public Collection {  // gives access to the vector set of one 
   bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
   // Requires: Exists().
   VectorTable& Table() { return slot_.As<VectorTable>(); }              // the value, to change it
-  const VectorTable& Table() const { return slot_.As<VectorTable>(); }  // the value
+  const VectorTable& Table() const { return slot_.As<VectorTable>(); }  // the value, to read it
 };
 
 }  // namespace respite

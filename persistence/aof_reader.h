@@ -72,11 +72,11 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   // the size of the buffer while records are small. Tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk_bytes = kChunkBytes);
 
-  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. A big argument (at
-  // least RequestParser::kMinBigArgumentBytes bytes) may be read directly into a Blob of its own, which `batch.blobs`
-  // keeps alive. The `offset` of a request is where the previous record ends, which is before the annotations (#TS:…)
-  // of the request. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the
-  // read.
+  // Reads the next records, at most kMaxRecordsPerCall. The words in `batch` are valid until the next call. A big
+  // argument (at least RequestParser::kMinBigArgumentBytes bytes) may be read directly into a Blob, which `batch.blobs`
+  // keeps alive. The `offset` of a request is where the record before it ends; annotations (#TS:…) between the two
+  // belong to the request. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET,
+  // including the read.
   Status Next(RequestBatch& batch);  // reads up to 16 records into `batch`; the words are valid until the next call
 
   uint64_t Offset() const { return offset_; }        // where in the file the last returned record ends

@@ -224,8 +224,8 @@ size_t CanonicalTail(const char* at, size_t left, size_t content) {
   return bytes;
 }
 
-// An element, and its number of bytes without the trailing size. That number is 0 if the element is truncated or
-// invalid.
+// An element, and its number of bytes without the trailing size. The number of bytes is 0 if the element is truncated
+// or invalid.
 struct Decoded {
   PackedElement element;
   size_t content;

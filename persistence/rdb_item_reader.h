@@ -48,8 +48,8 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };  // what is read next; kDone: nothing
 
   bool Fail(RdbFailure::Kind kind, std::string text);  // stores the first failure in failure_; returns false
-  // Returns false if the input has failed, and stores the I/O error or else `why_not` in failure_. Stores nothing if
-  // the input only ran out of bytes.
+  // Returns false if the last read from the input has failed. Stores the reason in failure_: the I/O error, or
+  // `why_not` for malformed input. Stores nothing if the input only ran out of bytes, because more may arrive.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
   bool CheckSinkResult(Result<Done> result,  // false: the sink refused; failure_ says why
                        RdbFailure::Kind kind = RdbFailure::Kind::kSink);

@@ -72,9 +72,10 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
   for (StreamBlock::Cursor at(block, id); at.IsValid(); at.Next()) AppendEntry(maker, block, id, at.Get());
 }
 
-// The types of streams that this server writes (19, 21 and 26; it only reads 27) cannot express that a pending entry
-// has no consumer, as after XNACK. Such entries are written as pending for a consumer with the empty name, delivered at
-// the time 0. If the group has no consumer of that name, one is written that was last seen at kSeenNever.
+// The last-seen time of a consumer that is written only because a group has released entries. The types of streams that
+// this server writes (19, 21 and 26; it only reads 27) cannot express that a pending entry has no consumer, as after
+// XNACK. Such entries are written as pending for a consumer with the empty name, delivered at the time 0. If the group
+// has no consumer of this name, one is written that was last seen at kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
 // Writes the IDs of the entries that XNACK has released, and of those that are pending for this consumer. Called only

@@ -16,9 +16,9 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput, and computes the checksum
  public:
-  // Next reads `piece_bytes` bytes, less the unread bytes that it keeps (but at least half of `piece_bytes`), or more
-  // for a longer value. Before each read, Next calls `on_progress` with the offset of the first byte that the reader
-  // has not used. If `on_progress` returns false, Next fails.
+  // Next keeps the unread bytes and reads more, until it has `piece_bytes` bytes, but at least half of `piece_bytes`
+  // new ones, and more for a longer value. Before each read, Next calls `on_progress` with the offset in the file of
+  // the first unread byte. If `on_progress` returns false, Next fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> on_progress)
       : file_(file),

@@ -130,8 +130,9 @@ class VectorSetReader {
     return ReadLinks(slot, static_cast<uint32_t>(level), numbers - 3);
   }
 
-  // Reads the numbers that follow the level of an element: the links of each layer, then scale and length. `left` tells
-  // how many numbers the layers have, as announced; this must be exact. Returns false if a number is invalid.
+  // Reads the numbers that follow the level of an element: the links of each layer, then scale and length. `left` is
+  // the number of numbers that the RDB announces for all layers. Returns false if the layers have more or fewer
+  // numbers, or if a number is invalid.
   bool ReadLinks(uint32_t slot, uint32_t level, uint64_t left) {
     for (uint32_t layer = 0; layer <= level; ++layer) {
       const uint64_t links = parts_.Unsigned();

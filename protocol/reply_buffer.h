@@ -80,7 +80,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
   // Stores a reference to the shared Blob if this is cheaper than a copy. So a client needs no block of 16 KB if only a
   // few shared messages wait for it, or only messages that are adjacent in their SharedLog.
-  void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
+  void AppendPart(const BlobPart& part) {  // appends part of a shared Blob, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;
@@ -161,7 +161,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t size_ = 0;                // number of bytes that wait to be sent
   size_t held_bytes_ = 0;          // bytes of memory of the unsent blocks and Blob parts
   size_t block_bytes_ = 0;         // bytes of memory of the unsent blocks, without Blobs
-  size_t limit_ = kNoLimit;        // the maximum of held_bytes_
+  size_t limit_ = kNoLimit;        // the maximum of held_bytes_; bytes above it are dropped
   size_t missing_from_ = kNothingMissing;  // after an overflow: how many bytes are stored; later ones were dropped
   std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };

@@ -70,8 +70,8 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_argument_is_open_ && last_blob_freed_) RestoreBigArgument();
-  // Chooses the Blob of the big argument until the argument has arrived completely. The bytes after the argument belong
-  // to later requests, and are read into the normal buffer (scratch or own_).
+  // Until the big argument has arrived completely, bytes are read directly into its Blob. The bytes after the argument
+  // belong to later requests, and are read into the normal buffer (scratch or own_).
   reading_big_argument_ = big_argument_is_open_ && big_argument_arrived_bytes_ < BigArgumentBytes();
   if (reading_big_argument_) {
     if (big_argument_arrived_bytes_ == blobs_.back().Capacity()) GrowBigArgument();

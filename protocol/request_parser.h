@@ -151,7 +151,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t pos_ = 0;                   // end of the parsed bytes
   size_t bytes_parsed_earlier_ = 0;  // bytes at the front of data_ that BufferedBytes omits: parsed before SaveRest
   bool in_scratch_ = false;          // true: data_ is in the caller's buffer; false: in own_
-  char* scratch_ = nullptr;  // the caller's buffer, from ReadTarget until Received; null: the read goes elsewhere
+  char* scratch_ = nullptr;  // the caller's buffer, from ReadTarget until Received; null: own_ or a Blob is used
   bool reading_big_argument_ = false;  // true: ReadTarget last returned memory of a big argument's Blob
 
   int64_t arguments_left_ = -1;                 // how many arguments of the request are not parsed yet; -1: unknown

@@ -16,8 +16,8 @@ class CallArguments {  // name and arguments of the command that a script runs n
   void Start(size_t count);  // begins the next command, with up to `count` arguments
   // Requires: fewer than Start's `count` arguments were added.
   void Add(Bytes text) { words_[count_++] = text; }  // adds a text, which must stay valid
-  // An integer of at most 2^62 has all its digits; any other number has the shortest form that reads back to the same
-  // value.
+  // An integer between -2^62 and 2^62 is written with all its digits. Any other number is written in the shortest form
+  // that reads back to the same value.
   void Add(double number);  // adds a number as text, in its shortest exact form
   void FreeIfMany();        // frees the memory if a command had many arguments (over 1024)
   std::span<const Bytes> All() const { return {words_.data(), count_}; }  // the arguments so far

@@ -50,8 +50,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Selects what may end the compiler. kHost: a request to stop (ScriptHost::PollStopRequest), as while a script runs.
-  // kLoadLimits: the limits of SetLoadDeadline and SetLoadMemory, as while a library is loaded.
+  // Which limits may end the compiler. kHost: ScriptHost::PollStopRequest, which may also end a running script.
+  // kLoadLimits: the limits for loading a library, which SetLoadDeadline and SetLoadMemory set.
   enum class CompileLimit : uint8_t { kHost, kLoadLimits };
   // The error is the text of Lua's error, or names the limit that ended the compiler. Requires: no script runs in this
   // engine.

@@ -111,8 +111,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   Result<const FunctionLibrary*> Load(Bytes code,  // FUNCTION LOAD; after an error, nothing has changed
                                       OnExisting on_existing, Origin origin = Origin::kClient);
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // ms that all loading took together
-  // For EXEC and TEST LOAD, during which the server serves no other client: all calls of Load and Restore together may
-  // take as long as one call may otherwise.
+  // For EXEC and TEST LOAD, during which the server serves no other client. Without a SharedLimit, each call of Load or
+  // Restore has a time limit of its own.
   class SharedLimit {  // while a SharedLimit exists, all libraries that clients load share one time limit
    public:
     explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {

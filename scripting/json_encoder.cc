@@ -125,8 +125,8 @@ class Encoder {
   // that becomes an object: an empty table, a table with another key, or a sparse table. (With the default of
   // cjson.encode_sparse_array, a sparse table raises an error instead.)
   //
-  // As in Redis, the greatest key is stored in an int. A key that does not fit becomes the smallest int, so the next
-  // key that is visited becomes the greatest key.
+  // As in Redis, the greatest key is stored in an int. A key above INT_MAX is stored as INT_MIN, so the key that is
+  // visited next counts as the greatest one, even if it is smaller.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;

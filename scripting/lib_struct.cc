@@ -4,10 +4,10 @@
 //   item   = ' ' | '<' | '>' | '!' [n]                     blank, little endian, big endian, greatest alignment
 //                                                          (default 1; '!' alone is 8)
 //          | 'x'                                           one byte of padding
-//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) bytes;
-//                                                          T has 8
+//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   integers of 1, 2, 8, n (default 4) bytes: signed,
+//                                                          or unsigned (capitals); T is unsigned with 8 bytes
 //          | 'f' | 'd'                                     float, double
-//          | 'c' [n] | 's'                                 n bytes (1); text up to a zero byte
+//          | 'c' [n] | 's'                                 n bytes (default 1); text up to a zero byte
 //
 // 'c0' packs a whole text. When unpacking, 'c0' replaces the preceding number by a text of as many bytes. Numbers are
 // native (little) endian unless the format says otherwise, and unaligned.
@@ -229,7 +229,8 @@ class Packer {
     return 0;
   }
 
-  // Bytes beyond the low eight are 0, even for negative numbers.
+  // Appends the next argument as an integer of `size` bytes. Bytes beyond the low eight are 0, even for negative
+  // numbers.
   void AppendInteger(size_t size) {
     const uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
     std::array<char, kMaxIntegerSize> bytes{};

@@ -103,7 +103,7 @@ constexpr char kCollidingKeys[] = "too many keys of a table have equal hashes";
 
 bool IsNil(uint8_t tag) { return (tag & kTypeMask) == LUA_TNIL; }
 
-// A table stores a number without a fraction as an integer.
+// Returns the key as a table stores it: a float without a fraction becomes an integer, if it is in the range of one.
 Value AsStored(Value key) {
   if (key.tag != kFloatTag || std::floor(key.number) != key.number) return key;
   if (key.number < -0x1p63 || key.number >= 0x1p63) return key;

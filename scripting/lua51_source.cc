@@ -239,8 +239,8 @@ class Adapter {
     blocks_.pop_back();
   }
 
-  // Records the offset of a function's body in the adapted text. WithArgTables inserts the table `arg` of 5.1 there.
-  // bodies_ is in Lua's memory, so that the memory limit of scripts applies.
+  // Records where the body of a function begins in the adapted text, because WithArgTables must insert the table `arg`
+  // of Lua 5.1 there. bodies_ is in Lua's memory, so that the memory limit of scripts applies.
   void NoteBody(size_t body) { bodies_.Append(Bytes(reinterpret_cast<const char*>(&body), sizeof body)); }
 
   Bytes WithArgTables() {

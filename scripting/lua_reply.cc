@@ -188,7 +188,7 @@ class ReplyWriter {
     looked_at_ = reply_.Size();
     RequireCapacity(0);
     CallHook(lua_);  // copying long texts is not counted in steps
-    is_unwanted_ = host_.MustStopReply();
+    is_unwanted_ = host_.EnforceReplyLimit();
   }
 
   // Raises an error if `more` bytes would make the reply larger than the memory limit of a script.
@@ -209,7 +209,7 @@ class ReplyWriter {
   // Writes the value on top of the stack, and pops it. A table with elements is different: only its header is written,
   // and it stays on the stack. WriteNext then writes the elements, and Close pops the table.
   void WriteTop() {
-    // Ten stack slots are enough for the iteration over one table, for its copy, and for lookups in that table.
+    // Ten more slots of Lua's stack are enough to iterate over one table, to copy the table, and to look up its fields.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
     } else if (lua_istable(lua_, -1)) {

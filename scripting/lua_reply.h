@@ -28,8 +28,9 @@ bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a L
 // `text` must begin with an error code, such as "ERR".
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
-// Errors, statuses and big numbers have a maximum size, because each is copied into one line, and its line ends are
-// replaced. A script cannot be ended during this step, and the copy does not count for Lua's memory limit.
+// Errors, statuses and big numbers of a script's reply have a maximum size, because WriteReply copies each one and
+// replaces its line ends. A script cannot be ended during this copy, and the copy does not count for Lua's memory
+// limit.
 inline constexpr size_t kMaxReplyLineBytes =
     size_t{32} << 20;  // maximum size in bytes of an error, status or big number in a script's reply
 inline constexpr char kLongScriptError[] =

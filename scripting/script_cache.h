@@ -58,11 +58,11 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // FindByText computes at most one hash of the text, which is much cheaper than its SHA-1. FindBySha is O(1).
+  // Cost: FindByText computes at most one hash of the text, which is much cheaper than its SHA-1; FindBySha is O(1).
   const Script* FindByText(Bytes body);  // the script with exactly this text; null: not stored
   const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
-  // The error is the text for the client, without "ERR". With kPermanent, a script that is stored already also becomes
-  // permanent.
+  // The error is the text for the client, without "ERR". With kPermanent, the script can never be evicted, even if it
+  // was already stored as evictable.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
   // Adds the scripts that are not stored yet, as permanent ones. Scripts that are stored already stay as they are,

@@ -46,7 +46,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call and pcall; returns the reply
   virtual void SetResp(RespVersion version) noexcept = 0;  // redis.setresp: RESP version of later replies of RunCommand
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
-  virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
+  virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: who gets commands (ScriptReplication)
   // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // nullopt: unknown command
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
@@ -55,7 +55,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
-  virtual bool MustStopReply() noexcept { return false; }  // checks the output limit; true: the client is closed
+  virtual bool EnforceReplyLimit() noexcept { return false; }  // closes a client above its output limit; true: closed
   // The processor time of this thread limits how long libraries are loaded. Real time would also count while the
   // machine sleeps, swaps or has stopped this process, and a replica could not follow its primary any more.
   virtual int64_t CpuMs() const noexcept = 0;                    // processor time of this thread, in ms

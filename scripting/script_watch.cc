@@ -12,7 +12,7 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// The maximum of quiet_ticks_until_hook_: after at most 16 ticks (160 ms) without a call of the hook, the signal
+// The maximum of quiet_ticks_until_hook_. So after at most 16 ticks of 10 ms without a call of the hook, the signal
 // handler makes the hook run at the next instruction.
 constexpr int kMaxQuietTicksUntilHook = 16;
 // The timer stops after this number of ticks without a script.
@@ -106,9 +106,9 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// The signal handler may run between any two statements of this function. The handler stops the timer only if no watch
-// is active and none has begun since its last call. So the handler cannot stop the timer after the call of IsTicking
-// below.
+// Makes this the active watch of the thread, and starts the timer if the timer does not run. The signal handler may run
+// between any two statements of this function. But it cannot stop the timer after the call of IsTicking below, because
+// it stops the timer only if no watch is active and none has begun since its last call.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.active_watch.load(std::memory_order_relaxed);

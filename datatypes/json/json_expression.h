@@ -81,8 +81,8 @@ std::optional<JsonFunction> FindJsonFunction(Bytes name);  // the function of th
 
 struct JsonExpression {  // an operator with its operands
   JsonOperator op = JsonOperator::kLiteral;
-  std::vector<std::unique_ptr<JsonExpression>> operands = {};
-  JsonValue literal = {};                         // for kLiteral: the value
+  std::vector<std::unique_ptr<JsonExpression>> operands = {};  // the values that `op` combines, from left to right
+  JsonValue literal = {};                                      // for kLiteral: the value
   bool from_root = false;                         // for kPath: true if the path begins with $, false if with @
   JsonSteps steps = {};                           // for kPath: the steps after $ or @
   JsonFunction function = JsonFunction::kLength;  // for kFunction: which one is called
@@ -118,7 +118,7 @@ struct JsonOperand {  // the result of an expression
 };
 
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
-JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
+JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // calls length() or another
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // true: equal; numbers by value
 // JsonKeysOf returns one array with the member names of all objects. If the budget is spent, it returns the JSON value
 // null.

@@ -65,7 +65,7 @@ struct JsonStep {  // one part of a path: .name, [index], [start:end], .*, [?(â€
 
   Kind kind = Kind::kAll;
   bool is_recursive = false;            // true: after "..", so it applies to a value and all values inside it
-  std::vector<std::string> names = {};  // for kNames
+  std::vector<std::string> names = {};  // for kNames: the names of the selected members
   std::vector<int64_t> indexes = {};    // for kIndexes; negative: from the end
   std::optional<int64_t> start = {};    // for kSlice; nullopt: from the beginning
   std::optional<int64_t> end = {};      // for kSlice, exclusive; nullopt: to the end

@@ -62,7 +62,7 @@ struct JsonValue::Block {  // the head of an array or an object; the items follo
   JsonValue* Elements() { return reinterpret_cast<JsonValue*>(this + 1); }
   JsonMember* Members() { return reinterpret_cast<JsonMember*>(this + 1); }
   bool IsSorted() const { return capacity > kMaxUnsorted; }  // true: an object that has Order()
-  // The numbers of the members, ascending by the name.
+  // The indexes of the members in Members(), sorted by the names of the members. Requires: IsSorted().
   uint32_t* Order() { return reinterpret_cast<uint32_t*>(Members() + capacity); }
   Bytes NameAt(size_t place) { return Members()[Order()[place]].name.AsString(); }
 };

@@ -79,7 +79,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
   std::span<JsonValue> Elements();              // requires: kArray; valid until elements are added or removed
-  std::span<const JsonValue> Elements() const;  // requires: kArray
+  std::span<const JsonValue> Elements() const;  // the elements of an array; requires: kArray
   // Cost of Insert and EraseRange: O(n). Insert requires: at <= Size(), and Size() + values.size() <= kMaxSize.
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array

@@ -245,7 +245,8 @@ class AttributeFilter::Compiler {
     return true;
   }
 
-  // Moves the last operator to the program.
+  // Removes the last operator from operators_ and appends it to the program. Instead of appending it, sets
+  // is_unbalanced_ if the operator is an open parenthesis or lacks an operand.
   void PopOperator() {
     const Op op = operators_.back().op;
     operators_.pop_back();

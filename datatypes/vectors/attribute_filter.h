@@ -81,7 +81,7 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   Value ConstantOf(const Step& step) const;                            // the value of a number, text, null or list
   static Value ResultOf(Op op, const Value& left, const Value& right,  // computes an operator with two operands
                         const AttributeFilter& filter);
-  bool Contains(const Value& container, const Value& value) const;  // computes `in`
+  bool Contains(const Value& container, const Value& value) const;  // computes the operator `in`
 
   std::string expression_;         // the text of the filter
   std::vector<Step> program_;      // the operations in postfix order

@@ -227,7 +227,7 @@ class HnswGraph {  // vectors and the links between them
       by_level_;                  // slots of the nodes by their highest layer, if that is above 0
   uint64_t changes_ = 0;          // how often the graph has changed
   const uint64_t serial_;         // a number that no other graph of the process has
-  mutable VisitedSlots visited_;  // memory for the next search
+  mutable VisitedSlots visited_;  // marks of visited nodes, reused by the next search
 };
 
 // A search on one layer of an HnswGraph, in several steps if it is long.
@@ -313,7 +313,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   // Offers the unvisited neighbours of a node as hits. First loads their vectors into the cache, because that takes
   // most of the time. Returns false if `accepts` has ended the search.
   template <class Accepts>
-  bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {
+  bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {  // false: has ended
     size_t count = 0;
     for (const uint32_t other : graph.LinksOf(slot, layer_)) {
       if (!visited_.Add(other)) continue;
@@ -345,7 +345,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   }
 
   uint32_t ef_;
-  uint32_t layer_;
+  uint32_t layer_;                        // the layer that is searched
   uint64_t changes_;                      // HnswGraph::Changes() in the last step
   uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
   std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first

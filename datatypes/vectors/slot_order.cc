@@ -10,7 +10,8 @@ void SlotOrder::InsertAt(const Place& place, uint32_t slot) {
     chunk.insert(chunk.begin() + static_cast<ptrdiff_t>(place.index), slot);
     return;
   }
-  // Keeps a chunk full if the highest name of all is added to it, because names often arrive in order.
+  // Splits a full chunk into halves. But if the new name is above all others, the chunk stays full and the name begins
+  // a new chunk, because names often arrive in ascending order.
   const bool is_append = place.chunk + 1 == chunks_.size() && place.index == chunk.size();
   const size_t kept = is_append ? chunk.size() : chunk.size() / 2;
   std::vector<uint32_t> right(chunk.begin() + static_cast<ptrdiff_t>(kept), chunk.end());

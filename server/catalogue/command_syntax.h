@@ -306,7 +306,7 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {  // reads the argum
 
 struct Width {          // how many words an argument has in a request: the minimum, and if more are possible
   int words = 0;        // the minimum number of words
-  bool varies = false;  // there may be more words than the minimum
+  bool varies = false;  // true: there may be more words than the minimum
 };
 
 constexpr Width WidthOf(const SyntaxArgument& argument,  // how many words the argument and its token need

@@ -51,7 +51,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view call_in_script_errors = "redis lib call";    // in "at least one argument for this redis lib call"
   std::string_view caller_in_argument_errors = "Lua redis lib command";  // "Lua redis lib command arguments must be …"
   std::string_view table_in_script_errors = "redis";            // word in "redis.log() requires two arguments or more."
-  std::string_view log_level_in_script_errors = "debug level";  // what "Invalid debug level." calls it
+  std::string_view log_level_in_script_errors = "debug level";  // what "Invalid debug level." calls a log level
 
   // --- Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in the error "unknown command 'x', with args beginning with: 'y' 'z'".

@@ -51,7 +51,7 @@ inline constexpr size_t kEmulatedCount = 17;
 // Valkey began as a copy of this version of Redis, so it has all features up to it.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
-// The version whose names and formats a server uses without the directive `emulate`.
+// Without the directive `emulate`, a server uses the names and formats of this version: Redis 7.2.4.
 inline constexpr ServerVersion kDefaultVersion = {ServerFamily::kRedis, kValkeyBegins};
 
 class VersionMark {  // the versions that introduced (or deprecated) a feature: "7.4.0", or "8.0.0,valkey:9.0.0"

@@ -156,7 +156,7 @@ struct FieldSets {  // named lists of hash fields that this client made by HIMPO
   std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // fields of each prepared list, by its name
   size_t by_name_bytes = 0;                                              // memory of by_name in bytes, estimated
 
-  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one list
+  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one field list
     size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
     for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
     return bytes;
@@ -242,7 +242,7 @@ struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or re
   Kind kind;
   int64_t amount = 0;     // milliseconds, bytes, or bytes per second: Kind says which
   std::string text = {};  // kReplace: the reply that is sent instead
-  uint64_t rule_id = 0;   // id of the fault rule, for ClientFaults::Release; a valid fault has one
+  uint64_t rule_id = 0;   // id of the fault rule, for ClientFaults::Release; 0: not set yet
 };
 
 struct ClientFaultState {             // active faults of one client (TEST FAULT); exists only while there are any

@@ -39,7 +39,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   }
 
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input memory of clients before their login
-  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets this session's part of the sum
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets what a session adds to the sum
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
@@ -92,7 +92,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // further input runs, and its reply is sent (QueueMessages). Ignores a session without a client (id 0).
   void QueueUnblocked(Session& session);  // its wait has ended; when the Turn ends, sends its reply and runs its input
   std::vector<Session*> TakeUnblocked();  // returns the sessions that QueueUnblocked has added, and empties the list
-  bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked returns some
+  bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // true: TakeUnblocked returns some
 
  private:
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // longest time in µs for which one FlushQueued sends messages

@@ -21,7 +21,7 @@ struct CurrentExecution {             // the command that runs now, and the time
   std::span<const Bytes> words = {};  // arguments of the running (or last) command; the first is its name
   int nesting = 0;                    // 0: a client's own command; more: inside EXEC, a script or a replay
   int64_t last_us = 0;                // monotonic clock time, in µs, when the Executor last read the clock
-  int64_t real_us = 0;       // real (system) monotonic time at that moment, in µs; TEST CLOCK does not move it
+  int64_t real_us = 0;       // real (system) monotonic time when last_us was read, in µs; TEST CLOCK does not move it
   int64_t wall_base_us = 0;  // Unix time minus monotonic clock time, in µs
 
   struct Interrupted {       // a command that lets other clients be served before it has ended

@@ -42,7 +42,7 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
                  std::span<const Bytes> arguments);
   // Marks all keys of a command that writes as changed, so that MIGRATE does not delete them here. Called for commands
   // of scripts and EXEC: they cannot be paused while they run, so they may change a key while MIGRATE is sending it.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks them as changed
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks the keys of a write
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait until MIGRATE has sent a key, in order of arrival, and empties
   // the list.

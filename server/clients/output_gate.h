@@ -23,8 +23,8 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     uint64_t rule_id = 0;       // id of the fault rule for which Open opens this barrier
     int64_t until_ms = kNever;  // monotonic clock time when the barrier opens by itself
   };
-  // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
-  // `place` is not before an existing barrier.
+  // Adds a barrier after the next `place` unsent bytes. All output after the barrier is held back until the hold ends.
+  // Requires: `place` is not before an existing barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back output after `place` unsent bytes, for a time
   struct Trickle {             // output that is sent slowly, some bytes every few milliseconds
     uint64_t rule_id = 0;      // id of the fault rule for which Open ends the slow output
@@ -68,7 +68,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     uint64_t offset = 0;           // place of the barrier: output bytes since the gate was created
     int64_t due_ms = kNever;       // monotonic clock time when a hold opens, or a trickle may send more
     uint64_t bytes = 0;            // trickle: number of bytes that are sent slowly
-    uint64_t passed_bytes = 0;     // trickle: how many of these bytes may be sent by now
+    uint64_t passed_bytes = 0;     // trickle: how many of `bytes` may be sent by now
     int64_t bytes_per_second = 0;  // trickle: speed in bytes per second
     int64_t since_ms = kNotYet;    // monotonic clock time when the trickle began
   };

@@ -79,7 +79,7 @@ struct Session {  // the server's state of one client
   bool import_source = false;        // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
   bool runs_fixture = false;         // the session runs the commands of a fixture (TEST LOAD)
   bool maint_notifications = false;  // CLIENT MAINT_NOTIFICATIONS ON: the client wants to be told of maintenance
-  LastChange last_change = LastChange::kNone;  // kLost: WAIT and WAITAOF count no server
+  LastChange last_change = LastChange::kNone;  // fate of the latest change; kLost: WAIT and WAITAOF count no server
   ReplyState replies;                          // CLIENT REPLY: whether the client gets replies
   ClientClusterState cluster_options;          // the client's settings for cluster commands: ASKING, READONLY …
   QueueFlags queue_flags;                      // which queues of Clients contain this session
@@ -136,8 +136,8 @@ struct Session {  // the server's state of one client
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }
 
-  // OutputBytes does not count this many bytes, the first block of output. In Redis, "omem" of CLIENT LIST does not
-  // count the client's static buffer either.
+  // OutputBytes does not count the first block of the output, which has this size. In Redis, "omem" of CLIENT LIST does
+  // not count the client's static buffer either.
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // bytes that OutputBytes does not count
   size_t OutputBytes() const;  // bytes of output that count for the limits: "omem" of CLIENT LIST
 

@@ -175,8 +175,8 @@ void Tracking::Broadcast() {
     Session* session = parts_.clients.Find(id);
     if (session != nullptr && session->tracking != nullptr) TellAll(*session);
   }
-  // Takes the changed keys and the client ids out of prefixes_ before telling any client: Tell may close a client that
-  // exceeds its output limit, and that changes prefixes_.
+  // Takes the changed keys and the client ids out of prefixes_ before telling any client, because Tell may close a
+  // client that exceeds its output limit, which changes prefixes_.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;

@@ -53,8 +53,9 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
   // Forgets some tracked keys, and sends their invalidations, if there are more than tracking-table-max-keys, or if
-  // their names take more than 64 MB + 1 KB for each of tracking-table-max-keys. The first call forgets up to 100 keys.
-  // While the table stays above a limit, each call forgets up to 100 keys more than the call before.
+  // their names take more than 64 MB + 1 KB for each of tracking-table-max-keys. Does nothing if this directive is 0.
+  // The first call forgets up to 100 keys. While the table stays above a limit, each call forgets up to 100 keys more
+  // than the call before.
   void EnforceTableLimit();  // above a limit of the table: forgets some keys, tells their readers
   // Sends the invalidations of broadcast mode. Sends an invalidation of all keys to the clients in
   // clients_to_tell_all_. Called at the end of a Turn (a pass of the event loop).

@@ -27,7 +27,7 @@ struct Progress {  // progress of a request that runs in several Turns
     kAgain,  // has waited (pause, MIGRATE, or blocked) before it ran: must pass the checks (Gates) again
     kBegun,  // runs again without checks, after Call::ContinueInNextTurn or BlockedClients::Continue
   };
-  Stage stage = Stage::kNew;    // kBegun: the request does not pass the checks before a command (Gates) again
+  Stage stage = Stage::kNew;    // kBegun: the request runs without the checks (Gates)
   int64_t spent_us = 0;         // how long the request has run so far, in µs
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };

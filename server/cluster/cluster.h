@@ -28,7 +28,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   struct Parts {                  // the arguments of the constructor
     const Settings& settings;     // the directives of this server
     const RealClock& real_clock;  // monotonic; TEST CLOCK cannot move it
-    int64_t wall_ms;              // Unix time at the start
+    int64_t wall_ms;              // Unix time when the server starts
     Logger& log;
     uint64_t random_seed;               // seed for random node ids and delays
     const LateBound<Network>& network;  // makes and accepts connections
@@ -72,9 +72,9 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.
   uint64_t TakeSlots(const SlotSet& slots);  // makes this node the owner; returns the epoch of its claim
-  // Called on the node that exports slots, after node `id` has answered its CLUSTER SYNCSLOTS TAKEOVER with
-  // "OK <epoch>". Makes `id` the owner of the slots here, before the bus brings its claim with this epoch. If this node
-  // does not know `id`, the slots have no owner for now, and their keys are deleted here.
+  // Called on the node that exports slots, after node `id` has answered CLUSTER SYNCSLOTS TAKEOVER with "OK <epoch>".
+  // Records the new owner immediately, without waiting for the bus packet in which `id` claims the slots with this
+  // epoch. If this node does not know `id`, the slots have no owner for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id

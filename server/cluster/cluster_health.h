@@ -26,7 +26,7 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
   ClusterCore& core_;
   const int64_t born_ms_;               // when this node started (Unix time)
   int64_t in_minority_at_ms_ = 0;       // when this node last lacked a majority (Unix time)
-  bool is_nodes_file_trusted_ = false;  // true: TrustNodesFile was called
+  bool is_nodes_file_trusted_ = false;  // true: a primary may serve requests from the start
 };
 
 }  // namespace respite

@@ -59,7 +59,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
-  void ClaimSlotsOfLoadedKeys();     // on a primary, for slots with loaded keys: claims unowned ones, imports others'
+  void ClaimSlotsOfLoadedKeys();     // on a primary: claims unowned slots that have keys, marks others importing
   void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
   // Ends SSUBSCRIBE subscriptions in slots whose owner has changed, even if the new owner is in the same shard. As in
   // Redis, the clients get `sunsubscribe`, and must subscribe again.

@@ -125,7 +125,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   Moves migrating_;     // slots that leave this node, with their target nodes
   Moves importing_;     // slots that this node imports, with their source nodes
   Save save_ = Save::kNo;
-  bool is_health_check_requested_ = false;  // RequestHealthCheck was called
+  bool is_health_check_requested_ = false;  // true: cluster_state must be decided again
   uint64_t version_ = 0;                    // increases with every change that clients can learn
 };
 

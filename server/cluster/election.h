@@ -57,7 +57,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
     kVotes,    // votes are still missing
   };
 
-  bool IsElectionNeeded() const;  // the primary is FAIL, or a manual failover asks for votes
+  bool IsElectionNeeded() const;  // true: the primary is FAIL, or a manual failover asks for votes
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when to request votes; sends the other replicas this replica's offset
   // Returns how many other replicas of the same primary have a larger offset. Ignores replicas with the flag
@@ -65,7 +65,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   int Rank() const;
   void UpdateRankAndDelay();  // delays the vote request if more replicas have more data now
   void RequestVotes();        // asks all nodes for votes, in a new epoch; only primaries vote
-  void WinIfStillNeeded();    // called at each tick with enough votes; wins at the second one if it is not late
+  void WinIfStillNeeded();    // called at each tick with enough votes; usually wins at the second of these ticks
   void Win();                 // promotes this replica in the epoch of the votes
   void DropRequestOfPrimaryIfUnfit();   // ends a failover that the primary requested, if this replica is not fit
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s

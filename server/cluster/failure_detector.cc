@@ -56,8 +56,8 @@ void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (CountFreshReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
-  // Tells all nodes that `node` is FAIL. Other nodes then need not wait for the reports of a majority, so all nodes of
-  // one network partition agree immediately.
+  // Sends a FAIL packet to all nodes. A receiver marks `node` as FAIL immediately, without waiting for the reports of a
+  // majority of the primaries.
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kFail);
   packet.body = FailBody{node.id};

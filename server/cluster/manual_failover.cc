@@ -42,7 +42,7 @@ void ManualFailover::ReceivePong(const ClusterNode& sender) {
 // only be slow. (If the primary becomes FAIL, an ordinary election begins.)
 bool ManualFailover::IsPrimaryGone() const {
   const ClusterNode* const primary = parts_.core.view.me().primary;
-  // ping_sent_ms is not 0 if the last attempt to connect has failed, or if a PING was not answered.
+  // ping_sent_ms is not 0 while a PING is unanswered, or if the last attempt to connect has failed.
   return primary != nullptr && primary->ping_sent_ms != 0 &&
          (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }

@@ -52,7 +52,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   // Returns whether this replica may request and count votes for a manual failover. For CLUSTER FAILOVER without
   // options (kAsk), the replica must be linked to its paused primary and have the whole stream. Returns false after the
   // timeout.
-  bool CanStartElection() const;  // this replica may request and count votes now
+  bool CanStartElection() const;  // true: this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`. If so, the caller pings `replica`, because a PING
   // tells it the offset of this primary.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`

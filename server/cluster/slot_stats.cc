@@ -81,7 +81,7 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
 }
 
 // Adds the costs of a client's call to its slot. For a transaction or script, this is called for each of its commands,
-// and last for the EXEC or EVAL itself. The time and the reply of the latter include those of its commands.
+// and last for the EXEC or EVAL itself. The time and the reply of the EXEC or EVAL include those of its commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.nesting != 0) {
@@ -100,8 +100,8 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
-// Adds to streamed_bytes_ what the running call sends to each replica, with the DEL of an expired key that this call
-// has found. Ignores changes outside of calls, such as the expired keys that the timer removes.
+// Adds to streamed_bytes_ the bytes that the running call propagates to each replica, including the DEL of an expired
+// key that the call has found. Ignores changes that no call makes, such as the expired keys that the timer removes.
 void SlotStats::Append(const PropagatedGroup& group) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < group.Count(); ++i) {

@@ -35,7 +35,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
  private:
   static constexpr size_t kComparesPerItem = 8;  // maximum comparisons per item, for each bit of the number of items
   static constexpr size_t kFewItems = 7;         // fewer items are sorted by insertion
-  static constexpr size_t kManyItems = 40;       // of more items, the pivot is a median of nine
+  static constexpr size_t kManyItems = 40;       // for more items than this, the pivot is a median of nine
 
   int Compared(size_t one, size_t other) {  // compares the items at two indexes; 0 if compares_left_ is used up
     if (compares_left_ == 0) return 0;

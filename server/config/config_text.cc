@@ -114,8 +114,8 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   if (!directive.Has(directive_flags::kMultiArgument)) {
     if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
   } else if (words.size() == 1 && !words[0].empty()) {
-    // As in Redis, if only one word follows the directive, it is split into words again, for example "3600 1" (in
-    // quotes). If quotes within this word are unbalanced, the directive gets no words.
+    // As in Redis, a single word after the directive is split into words again, for example "3600 1" (in quotes). If
+    // quotes within the word are unbalanced, the directive gets no words.
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }

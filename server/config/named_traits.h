@@ -9,7 +9,7 @@ namespace respite {
 
 // Returns the traits of the emulated version, with the product name and version that errors, HELLO and INFO show. Cost:
 // a copy of the traits.
-inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // traits of `emulate`, maybe named as Redis
+inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // traits of `emulate`, or with Redis' names
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;
   constexpr DialectTraits kRedis;

@@ -77,7 +77,7 @@ inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
 Objection AssignExitOnIdle(Settings& settings, ConfigWords words,  // stores `exit-on-idle`, or says why not
                            ConfigOrigin origin);
 std::string ExitOnIdleText(const Settings& settings);  // `exit-on-idle` as CONFIG GET shows it
-FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
+FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings);  // `exit-on-idle` for CONFIG REWRITE
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleFileLines};
 
 // `emulate`: the version of Redis or Valkey to imitate, as in ParseEmulatedVersion; an empty text means none.

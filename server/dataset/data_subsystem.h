@@ -39,7 +39,7 @@ struct DataSubsystem {  // the data of a server, and what removes keys: expiry, 
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // The rules that say whether keys may be removed now. They depend on clients and replication, so ClientSubsystem
+  // These rules say whether keys may be removed now. They depend on clients and replication, so ClientSubsystem
   // attaches them later.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now

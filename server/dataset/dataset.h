@@ -55,7 +55,7 @@ class OldValueKeeper {  // interface: keeps data that is about to change, so tha
   // object may take the content, and must then leave an empty database in its place.
   virtual void OnFlushed(int db, Database& content) = 0;  // a flush removed `content`, which may be taken
   virtual void OnSwap(int one, int other) = 0;            // SWAPDB has swapped these databases
-  virtual void OnReplaced() = 0;                          // all data is about to be replaced or taken out
+  virtual void OnReplaced() = 0;                          // called before all data is replaced or taken out
 };
 
 struct KeyspaceStats {                     // counters of look-ups, expiry and eviction, for INFO

@@ -66,7 +66,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   // Returns false if the key, or every field of a hash, has expired: the key then counts as absent. Whatever the
   // result, what has expired of this key is purged when the Unit closes, but only under ExpiryRule::kPurge.
-  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent
+  bool IsAlive(const Entry& entry) {  // false: expired, so it counts as absent; notes it for purging
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());

@@ -160,8 +160,8 @@ class Edit : public AnyEdit {
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  // Removes the key and returns its entry, which the caller frees. Afterwards, the edit may only report. Requires: the
-  // key exists.
+  // Removes the key and returns its entry, which the caller frees. After this call, the edit must only be used to
+  // report the change. Requires: the key exists.
   EntryPtr Take() {
     is_closed_ = true;
     return db_.MutableData().Take(value_.slot().entry());

@@ -7,8 +7,8 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// The maximum number of hash table buckets that a sample visits, for each wanted key. The sample may then have fewer
-// keys than wanted, because many buckets are empty if most keys of a table were deleted.
+// The maximum number of hash table buckets that a sample visits, as a multiple of the number of wanted keys. The sample
+// may then have fewer keys than wanted, because many buckets are empty if most keys of a table were deleted.
 constexpr size_t kBucketsPerSample = 4;
 // The maximum number of keys in one sample, as a multiple of the number of evictable keys. If maxmemory-samples is
 // greater, more samples would most likely only find the same keys again.

@@ -82,7 +82,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   // Stops when `deadline_us` has passed, and then returns kOutOfTime.
-  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // removes expired keys and fields of one database
+  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // purges by samples, until few are expired
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);    // removes expired keys until few of a sample are expired
   Cleaning PurgeExpiredFields(int db, int64_t deadline_us);  // removes expired fields until few hashes have any
   bool IsClean(const SampleResult& sampled) const;           // true: few keys of a complete sample were expired

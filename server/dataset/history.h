@@ -49,9 +49,9 @@ struct History {                           // replication history of the data: i
   int64_t OffsetInElections() const {  // bytes shared with the primary; negative: none are known to be shared
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
-  // Called on a replica without a link whose primary is alive, but has another history or has probably restarted. Other
-  // replicas may then have newer data at smaller offsets. So the offset can only be compared with those of replicas in
-  // the same position. Changes nothing if shared_until tells what is shared.
+  // Called on a replica without a link, if its primary is alive but has another history or has probably restarted.
+  // Other replicas may then have newer data at smaller offsets, so elections must prefer replicas that are linked to
+  // the primary. Does nothing if shared_until is already below kMaxOffset.
   void NotePrimaryMovedOn() {  // replicas with a link to the primary now win elections against this one
     if (IsConfirmed()) shared_until = 0;
   }
@@ -72,10 +72,10 @@ struct History {                           // replication history of the data: i
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
   bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others
-  bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary's history has all of this one
+  bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary has this whole history
 
   bool IsWhole() const { return data == Data::kWhole; }  // true: complete data, which every failover but TAKEOVER needs
-  bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
+  bool IsKnown() const {  // true: a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
   // Returns whether this server has had the same bytes before `from` as the history `requested_id`, so that a replica

@@ -142,8 +142,8 @@ class Propagation {  // commands that replicas and the AOF get for the running c
     alone_index_ = Count();
     Replace(words...);
   }
-  // Commands that Replace and AddAlone add, before or after this call, are still propagated. For EXEC and scripts,
-  // whose inner commands are propagated separately.
+  // Suppresses only the running command itself: commands that Replace and AddAlone add, before or after this call, are
+  // propagated. For EXEC and scripts, because each command inside them is propagated separately.
   void SuppressCommandItself() { is_replaced_ = true; }  // does not propagate the running command
   bool IsRecording() const { return is_recording_; }     // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }       // true: the command itself is not propagated

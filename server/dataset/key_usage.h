@@ -53,7 +53,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due
 
  private:
-  static constexpr uint32_t kMask = 0xffffff;        // selects the lower 24 bits
+  static constexpr uint32_t kMask = 0xffffff;        // the 24 usage bits that an entry stores
   static constexpr uint32_t kInitialLfuCounter = 5;  // Redis: LFU_INIT_VAL; a new key is not evicted immediately
 
   static uint32_t LruClock(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // in seconds

@@ -148,7 +148,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void RemoveKeyOfForeignSlot(int db, Entry* entry);  // removes a key of a slot that this node does not own
   void Evict(int db, Entry* entry, Bytes verb);       // evicts the key, and propagates `verb`: DEL or UNLINK
 
-  // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
+  // Adds the running command (`arguments`), or the commands with which `effect` replaces it, to the commands that this
+  // Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates to replicas, but not to the AOF
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);

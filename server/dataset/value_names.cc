@@ -61,9 +61,9 @@ std::string_view EncodingName(const Entry& entry) {
   return "unknown";
 }
 
-// Returns the count that OBJECT REFCOUNT shows. As in Redis, small integers count as shared objects with the count
-// 2147483647. Under maxmemory with an LRU, LRM or LFU policy they count as not shared (1), because each key needs its
-// own usage bits.
+// Returns the count that OBJECT REFCOUNT shows. As in Redis, the integers 0 to 9999 count as shared objects with the
+// count 2147483647. Under maxmemory with an LRU, LRM or LFU policy they count as not shared (1), because each key needs
+// its own usage bits.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   constexpr int64_t kSharedIntegers = 10000;
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;

@@ -77,7 +77,7 @@ struct CallThresholds {  // an observer is told of the calls that reach at least
   }
 
   int64_t reported_from_us = kNeverReachedUs;  // calls that take at least this time are reported, whatever their sizes
-  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls with at least this size of the request (in RESP)
+  size_t reported_from_request_bytes = kNeverReachedBytes;  // calls whose request has this size or more are reported
   size_t reported_from_reply_bytes = kNeverReachedBytes;    // calls with at least this size of the reply are reported
 
   // Returns whether the call reaches at least one threshold. Cost: three comparisons, and O(arguments) if

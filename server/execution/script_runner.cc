@@ -101,8 +101,8 @@ void ScriptRunner::ThrowIfScriptRuns() const {
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
   const bool repeats = call.unit.IsReplaying();
-  // The time when the script begins. For a client's script, the Executor read the clock just before. For a replayed
-  // script it did not, so the clock is read here.
+  // The real time when the script begins. The Executor has just read the clock for a script that a client runs, but not
+  // for a replayed script, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
   const bool is_over_memory = respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
@@ -283,7 +283,8 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // The commands that a script propagates are kept until its end, and do not count towards maxmemory.
+  // Limits what one script may propagate: these commands are kept until the script ends, and do not count for
+  // maxmemory.
   const size_t propagated_bytes = current_->call->unit.data().propagated_commands.TotalBytes();
   if (propagated_bytes > 4 * parts_.env.settings.script_memory_limit) throw Refusal{refusals::kPropagatesTooMuch};
   // After the first write of a script, the remaining checks are skipped. Later writes run even if disk errors or
@@ -329,7 +330,7 @@ int64_t ScriptRunner::RunningMs() const { return parts_.env.real_clock.NowMs() -
 // Closes the client if its output exceeds client-output-buffer-limit. Returns true if the client is closed, so that no
 // more of the reply is written. As in Redis, called while the reply is being written. A script that is replayed, or run
 // with CLIENT REPLY OFF, sends no reply, so its output is not limited.
-bool ScriptRunner::MustStopReply() noexcept {
+bool ScriptRunner::EnforceReplyLimit() noexcept {
   Session& client = current_->call->session;
   if (client.closing) return true;
   if (current_->call->unit.IsReplaying() || !client.replies.IsOn()) return false;

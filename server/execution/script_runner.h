@@ -88,7 +88,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
   bool PollStopRequest() noexcept override;         // if slow, serves other clients; true: the script must stop
-  bool MustStopReply() noexcept override;           // true: the client has gone, or was closed for too much output
+  bool EnforceReplyLimit() noexcept override;       // true: the client has gone, or was closed for too much output
   int64_t CpuMs() const noexcept override;          // processor time of this thread in ms
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
   size_t MemoryLimit() const noexcept override { return parts_.env.settings.script_memory_limit; }  // in bytes

@@ -16,7 +16,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   // AUTO (kAuto), and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible
+  bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext: always true
   // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
   // is no such event, if the clocks cannot reach it, and for moves of other kinds.
   const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }  // for kNext; or nullopt

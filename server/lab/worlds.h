@@ -56,7 +56,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   struct Entry {                            // how a client enters a world (isolated server)
     std::string world;                      // name of the isolated server; empty: the main server
     std::string reply = "+OK\r\n";          // reply that the client gets when it has moved
-    std::vector<std::string> request = {};  // the client's first request in the world, instead of `reply`; or empty
+    std::vector<std::string> request = {};  // first request in the world, whose reply replaces `reply`; empty: none
   };
   virtual bool MayMove(const Session& session) const = 0;  // whether the connection can move to an isolated server
   // Moves the connection of a client to a world in the next turn. The client's command must call

@@ -97,8 +97,8 @@ Transfer ByteStream::SendUntapped(Bytes bytes) {
 }
 
 Transfer ByteStream::SendUntapped(const ReplyBuffer& output, SendLimits limits) {
-  // TLS may send `allowed` bytes, more than `preferred`: OpenSSL itself limits the size of one call, and after kLater
-  // its next call must not offer fewer bytes than this one.
+  // With TLS, offers `allowed` bytes, even if that is more than `preferred`. OpenSSL itself limits how much one call
+  // sends, and after kLater the next call must not offer fewer bytes than the call before it.
   if (tls_ != nullptr) return tls_->Send(output, limits.allowed);
   size_t most = std::min(limits.preferred, limits.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper

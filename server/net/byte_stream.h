@@ -76,7 +76,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   void Close();                   // sends TLS' close_notify if TLS works, and closes the socket
 
  private:
-  bool TlsInHandshake() const;                                               // InHandshake of an encrypted stream
+  bool TlsInHandshake() const;                                               // true: in the handshake; requires TLS
   bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
   SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // with TLS: socket events to wait for
   SocketPoller::Events TlsTransfersAfter(  // with TLS: whether Receive or Send can continue after these events

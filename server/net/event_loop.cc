@@ -130,8 +130,9 @@ void EventLoop::RemoveParticipant(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn. Uses another scratch buffer meanwhile, because the interrupted turn may still
-// use data in its own. Runs posted tasks only before the first turn of the loop (while the data set is loading).
+// Serves clients in the middle of a turn, for example during a slow script. Returns false if the loop must stop. Uses
+// another scratch buffer meanwhile, because the interrupted turn may still use data in its own buffer. Runs posted
+// tasks only before the first turn of the loop (while the data set is loading).
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));

@@ -94,7 +94,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   };
 
   int64_t HandleEvents();         // steps 1 to 3 of a turn; returns when step 2 began (real time, µs)
-  void RunTasks();                // runs tasks of due_, at most kHandlersPerTurn
+  void RunTasks();                // runs the tasks that are due, at most kHandlersPerTurn
   void RunHandlers();             // runs Asio's ready handlers, at most kHandlersPerTurn
   void ServeQueues();             // runs this turn's share of handshakes_ and closings_
   void EndTurn(int64_t turn_us);  // calls EndTurn of all participants that had events

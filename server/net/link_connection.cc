@@ -21,8 +21,8 @@ namespace {
 // The maximum number of reads from one socket per event. Input that is left waits for a later event or turn, so that
 // other sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// The maximum number of received bytes that a simulated delay holds back. The connection reads no more from the socket
-// until some of them are delivered.
+// The maximum number of received bytes that a simulated delay (TEST FAULT) holds back. The connection reads no more
+// from the socket until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.

@@ -140,7 +140,7 @@ void LoopListening::AcceptFrom(int listener) {
     if (accepted.Get() >= 0) {
       BeginConnection(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
-      // Closes the spare descriptor, because no other is left, so that the waiting connection can be accepted and
+      // The process has no free descriptor. Closes the spare one, so that the waiting connection can be accepted and
       // closed. If the connection stayed in the queue, the listening socket would stay readable and wake the loop again
       // and again.
       spare_ = Descriptor();

@@ -41,8 +41,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
   };
   struct Events {           // socket events that are wanted, or that have occurred
-    bool readable = false;  // the socket has input, or (wanted) input is awaited
-    bool writable = false;  // the socket takes output, or (wanted) this is awaited
+    bool readable = false;  // the socket has input (or, if wanted: wait for input)
+    bool writable = false;  // the socket takes output (or, if wanted: wait for that)
     bool operator==(const Events&) const = default;
     bool Any() const { return readable || writable; }  // true: there is an event to watch for
   };

@@ -32,7 +32,7 @@ class WorkQueue {  // a queue of expensive steps; each turn of the event loop ru
   std::deque<std::function<void()>> steps_;  // the steps, in the order in which they run
 };
 
-inline void WorkQueue::ServeShare(size_t min_steps) {  // runs `min_steps` steps, and more within share_us_
+inline void WorkQueue::ServeShare(size_t min_steps) {  // runs `min_steps` steps; more until share_us_ passed
   const int64_t until_us = real_clock_.NowUs() + share_us_;
   for (size_t done = 0; !IsEmpty() && (done < min_steps || real_clock_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());

@@ -58,7 +58,7 @@ class Connection final : public Transport,  // the socket of one client, and its
  private:
   void OnReady(SocketPoller::Events ready);      // reads, queues the output for the turn's end, or does the handshake
   void Want(SocketPoller::Events wanted);        // sets the events to wait for: input, or space for output
-  void Register(SocketPoller::Events events);    // sets the events that the poller reports; refused: closes client
+  void Register(SocketPoller::Events events);    // sets which events the poller reports; closes the client on failure
   void QueueHandshakeStep();                     // queues the connection for its next step of the handshake
   void ContinueHandshake();                      // does one step of the TLS handshake, which takes much CPU
   void StartServing();                           // begins to read requests, unless protected mode refuses the client

@@ -226,7 +226,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor report_pipe
 }
 
 void ForkedChildren::ReadReports() {
-  // Reads whole reports. A report is shorter than PIPE_BUF, so the child has written it atomically.
+  // Each read gets one whole report: a report is shorter than PIPE_BUF, so the child has written it atomically.
   ChildProgress report;
   while (read(child_->report_pipe.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

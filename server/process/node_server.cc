@@ -292,8 +292,8 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // Logs where data is saved. If another server writes the dump file, the log already says that this server saves
-  // nothing.
+  // Logs where data is saved. Logs nothing if another server writes the dump file: then LockDumpAtStartup has already
+  // logged that this server saves nothing.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 

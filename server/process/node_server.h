@@ -69,8 +69,8 @@ class NodeServer {  // one Redis server of this process
     // The seed makes each server of the process repeat its random choices in each run. nullopt: the choices differ from
     // run to run.
     std::optional<uint64_t> seed;  // seed of random choices
-    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
-    // which listens only if a port of its own is set.
+    // kListens: the server listens, and clients connect to it. kWithin: another server of the process hands its clients
+    // over to this server, which listens only if it has a port of its own.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: clients from another server
     Recorder* recorder = nullptr;  // records connections; null: no recording
   };

@@ -77,7 +77,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process
   void PrepareWorlds();                       // lets a single server have isolated test servers, if TEST is allowed
-  void PrepareRestarts();                     // lets clients crash and restart servers, if TEST is allowed
+  void PrepareRestarts();                     // enables TEST CRASH, if allowed; not in a Sentinel or with node-threads
   Step OpenRecording();                       // opens the file of the directive `record`
   Step CreateServers();                       // creates all servers of the process
   void CreatePlannedServers();                // creates the servers of plan_
@@ -92,9 +92,9 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PublishPortsAndPid();          // writes pidfile, process title and (for a single server) port file
   Step WritePortFile();               // writes `port-file`, if set, with one port per line
   void StartServing();                // makes all servers load; those with a thread of their own then serve clients
-  // Called on the main thread when the load of a server has ended. A failed load ends the process (exit code 1). So
-  // does a load that was stopped (exit code 0), unless the whole server has stopped. After the last load, with the
-  // directive `nodes` the servers connect to each other, otherwise ReportReadiness is called.
+  // Called on the main thread when the load of a server has ended. A failed load ends the process with exit code 1. A
+  // load that was stopped while the server still runs ends the process with exit code 0. After the last load, the
+  // servers connect to each other (with the directive `nodes`), or ReportReadiness is called.
   void HandleLoadOutcome(const NodeServer& node, Step outcome);  // counts the server as loaded, or ends the process
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // ContinueAfterConnecting is called when all are connected, or after one second. Requires: all servers have loaded
@@ -113,7 +113,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // to the loop of this thread. Requires: that loop runs.
   static void RunOnThreadOf(const HostedServer& hosted,  // runs `task` on the thread of this server
                             std::function<void()> task);
-  // Runs `task` on the main thread. With `node-threads yes`, runs it later; otherwise before returning.
+  // Runs `task` on the main thread. If the servers have threads of their own (`nodes` with `node-threads yes`), runs it
+  // later; otherwise before returning.
   void RunOnMainThread(std::function<void()> task);  // runs `task` on the main thread
   void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.

@@ -16,7 +16,7 @@ WriteObjection WriteFile(const std::string& path, std::string_view content);  //
 
 // Replaces the file by a new one, so that readers see either the complete old or the complete new content. Returns
 // nullopt, or the error.
-WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // new inode; or an error
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // new inode; or the error
 
 // A pidfile or port file, which the process removes when it ends. The object keeps the absolute path, because the
 // working directory may change.

@@ -50,7 +50,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 // --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
-  // Leaves down_since_ms_ unchanged if the link was already down, because Sentinels judge by it how old the data is.
+  // If the link was already down, leaves down_since_ms_ unchanged: Sentinels judge from it how old the data here is.
   if (state_ == State::kNone || state_ == State::kLinked) down_since_ms_ = NowMs();
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();
@@ -210,7 +210,7 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 void PrimaryLink::HandleAnswer(Bytes line) {
   NotePrimaryAlive(std::exchange(was_unreachable_, false));
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
-  // A target that answers that it is a primary has refused, unless an earlier PSYNC … FAILOVER has made it the primary.
+  // In a FAILOVER: a target that answers that it is a primary refuses, unless an earlier PSYNC … FAILOVER made it one.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||
                        (verdict == Handshake::Verdict::kTargetIsPrimary && takeover_requests_ == 1);
   if (refuses && AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
@@ -453,8 +453,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Advances the replication offset past the requests that have run. In an open transaction, only the requests before
-// MULTI count. They count even if they arrived with MULTI, so that they do not run again after a broken connection.
+// Advances the replication offset past the requests that have run. While a transaction is open, the offset stays at its
+// MULTI. Requests before the MULTI count, even if they arrived together with it, so that they never run twice.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;

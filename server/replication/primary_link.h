@@ -62,8 +62,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // kSameHistory: the data here is an earlier state of the primary's history, so its age stays known. kOther: the data
-  // may belong to another history, so its age is forgotten.
+  // How the data here is related to the history of the primary to follow. kSameHistory: the data is an earlier state of
+  // that history, so Figures::data_age_s continues. kOther: the data may belong to another history, so data_age_s
+  // becomes unknown (-1).
   enum class Data : uint8_t { kSameHistory, kOther };
   // Connects immediately. `continues`: whether PSYNC may ask for a partial resynchronisation.
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
@@ -147,7 +148,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;  // the arguments of the constructor
-  // Names this replica to its primary (Replica::id). Always random: with the directive `seed`, run IDs may be equal.
+  // The name of this replica for its primary (Replica::id). It is always random, because servers with the directive
+  // `seed` may have equal run IDs.
   const std::string replica_id_ = RandomHex(History::kIdLength);  // names this replica to its primary
   Pump pump_;                                                     // runs the requests of the stream
   respite::User user_;                                            // the user of the stream; has all permissions

@@ -88,7 +88,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void SendStream(Session& session, Replica& replica);  // queues the part of the stream that the replica lacks
   void PingWaitingReplica(Session& session);            // sends an empty line, if the replica waits for a snapshot
   void RecordSignsOfLife(Session& session);             // records when the replica last sent or read something
-  void CloseTimedOutReplicas();              // closes replicas that should speak, or read, but did not for repl-timeout
+  void CloseTimedOutReplicas();              // closes replicas that sent no ACK, or took no data, for repl-timeout
   size_t OutputBytesOutsideBacklog() const;  // memory of the replicas' output, without the Blobs of the backlog
 
   const Parts parts_;  // the arguments of the constructor

@@ -135,9 +135,9 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
 
-// Records in History how the data here relates to the new primary. Does nothing unless History::IsWhole(). Sets
-// History::data to kNone if there are no keys, and no other server has this history. Sets it to kOther if the new
-// primary may have another history, because it is unrelated or has diverged. Otherwise limits History::shared_until.
+// Records in History how the data here relates to the new primary. `shared_until` is as in Follow. Does nothing unless
+// History::IsWhole(). Sets History::data to kNone if there are no keys, and no other server has this history. Otherwise
+// sets it to kOther if `shared_until` is nullopt, and else limits History::shared_until to `shared_until`.
 void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
@@ -152,7 +152,7 @@ void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
 
 // Makes this server a primary that continues its history under a new ID. Other replicas of the former primary can then
 // do a partial resynchronisation with this server. They cannot if a write of the primary failed here, or if clients
-// have written to this replica: then the data is not that of the history, which ends.
+// have written to this replica, because then the data here differs from the history.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.MutableSettings().replicaof.reset();

@@ -43,8 +43,8 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // from now on, even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
-  // file names. With `appendonly`, sets the least offset of a new history. Then follows the primary that the settings
-  // name, if any.
+  // file names. With `appendonly`, first sets the smallest offset that a new history may have (History::least_offset).
+  // Then follows the primary that the settings name, if any.
   void Start();  // called after loading: follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a

@@ -46,7 +46,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   const SnapshotReceiver& receiver() const { return receiver_; }  // extracts the snapshot; knows how much has arrived
 
  private:
-  bool Write(Bytes bytes) override;  // checks the header, then passes all bytes to target_; false: failed
+  bool Write(Bytes bytes) override;  // checks the RDB header, then passes all bytes to target_; false: failed
   bool Finish() override;            // completes the file or the direct load; false if that failed
   // Moves the header of the snapshot from the front of `bytes` to head_. Once the header is complete, checks it, calls
   // Begin, and writes the header to target_. Returns false if this version of Respite cannot read the snapshot, or if

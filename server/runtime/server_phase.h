@@ -44,7 +44,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // true: a slow script runs now
   Load load() const { return load_; }                                           // whether and how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
-  bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
+  bool HasStopped() const { return has_stopped_; }    // true: no command may run any more
   bool PausesInputOf(const Session& session) const {  // true: input must wait, as the client's own script or load runs
     return script_.holder == &session || loader_ == &session;
   }

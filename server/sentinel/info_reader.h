@@ -40,7 +40,7 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // handles e.g. slave_priority
   void RecordRole(ServerInstance& server, ReportedRole role);  // records the role; reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);          // corrects a replica that has a wrong role or primary for long
+  void CorrectReplica(WatchedReplica& replica);          // corrects a replica whose role or primary was wrong for long
   void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
   void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary for long
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now

@@ -47,7 +47,7 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 
 class Config;
 // CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start. They return nullopt if it can.
-std::optional<StartupError> CheckSentinelLines(const Config& config);  // error: a `sentinel` line is wrong
+std::optional<StartupError> CheckSentinelLines(const Config& config);  // checks the `sentinel` lines; nullopt: valid
 std::optional<StartupError> CheckSentinelFile(const Config& config);   // error: no writable file, or in cluster mode
 
 }  // namespace respite

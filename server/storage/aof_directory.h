@@ -72,7 +72,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes, or why it cannot be read
 
  private:
-  std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid or unreadable
+  std::optional<AofManifest> ReadManifest() const;  // reads the manifest; empty: no file; nullopt: bad or unreadable
   bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here
   void RemoveUncommittedFiles();                // after a Commit: removes files of earlier, failed commits
   Step UseOldFileAsBase();                      // moves the single file of Redis before version 7 here, as the base

@@ -310,8 +310,8 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                        ". The file was not changed. An EXEC before that offset is missing or damaged."));
   }
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
-  // Keeps annotations that follow the last whole record: they are valid, and the replication offset is in no other
-  // place.
+  // Keeps the annotations after the last whole record: they are valid, and the file stores the replication offset
+  // only in annotations.
   if (offset == annotations_begin_) offset = std::max(offset, annotations_end_);
   const std::string number = std::to_string(offset);
   if (!files_.may_be_changed) {

@@ -60,13 +60,13 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   IoError SimulateCrash(AppendFsync policy);  // TEST CRASH: truncates what a machine crash would lose; closes
 
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
-  // A server that loads the files estimates the replication offset: it assumes at most this number of stream bytes for
-  // each byte of a file, because the stream has the same commands (Replication::SetLeastOffset).
+  // The estimate of the replication offset when a server loads the files (Replication::SetLeastOffset). It assumes that
+  // each byte of a file stands for at most this number of bytes of the stream, because both have the same commands.
   static constexpr int64_t kMaxStreamPerFile = 3;  // assumed maximum of stream bytes for each byte of the file
-  // Adds the annotation "#REPL-OFFSET:<offset>" if `offset`, the replication offset, is more than 8 MB above what can
-  // be estimated from this file. This is so after messages (PUBLISH) and commands that only replicas get. Must be
-  // called before Flush, so that the annotation is in the file before a replica gets this part of the stream. Cost: a
-  // few comparisons.
+  // Adds the annotation "#REPL-OFFSET:<offset>" to the buffer if `offset`, the replication offset, is more than 8 MB
+  // above the estimate for this file (see kMaxStreamPerFile). Messages (PUBLISH) and commands that only replicas get
+  // cause this difference. Must be called before Flush, so that the annotation is in the file before a replica gets
+  // this part of the stream. Cost: a few comparisons.
   void AnnotateOffset(int64_t offset);  // adds the replication offset, if the file cannot tell it
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.

@@ -96,7 +96,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
   // this fails, Cron tries again, because no client can be told of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
-  void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
+  void TurnOff();     // stops writing, and kills a rewrite: for CONFIG SET appendonly no, or a synchronisation
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };  // what BGREWRITEAOF has done
   RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
   // Begins a new incremental file; from now on the previous one does not change. kFailed: still writes to the previous

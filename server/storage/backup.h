@@ -7,9 +7,9 @@
 //
 // There are two ways to make the files:
 //
-//   from the append-only file   BASE is the result of its rewrite, and INCR its last incremental. Both get a second
-//                               name (a hard link) in the directory of the backup. Rewrites wait until the backup is
-//                               sealed, because they would begin another incremental.
+//   from the append-only file   BASE is the file that its rewrite has written, and INCR its last incremental file. Both
+//                               get a second name (a hard link) in the directory of the backup. Rewrites wait until
+//                               the backup is sealed, because a rewrite would begin another incremental file.
 //   by itself                   if the append-only file is off, or its files cannot be linked: a child writes BASE, and
 //                               a BackupRecorder INCR, into the directory of the backup. The append-only file and its
 //                               directory stay as they are.

@@ -69,7 +69,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }
   };
-  FileHistory& file_history() { return file_history_; }  // what was read from the file so far
+  FileHistory& file_history() { return file_history_; }  // ID and offset read from the file so far
   // Remembers an expired key that was not loaded: replicas may still have this key. Does nothing unless the file names
   // its replication history, because only then can a replica continue from this data.
   void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers an expired key that was dropped

@@ -99,10 +99,10 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
-// Called in a shutdown by a signal. If `CONFIG SET appendonly yes` was given, but the first base of the append-only
-// file is not complete, starts the rewrite that writes the base, and returns true: the shutdown must wait, because
-// without a base the append-only file has no data. Kills a child that saves, so that the rewrite can start. Returns
-// false if no base is awaited, or with FORCE. If the rewrite fails, also returns false, and Begin then refuses the
+// Called in a shutdown by a signal. Returns true if the shutdown must wait for the first base of the append-only file.
+// This base is missing after `CONFIG SET appendonly yes` until a rewrite has written it, and without a base the
+// append-only file has no data. If the base is missing, first kills a child that saves, and starts the rewrite. Returns
+// false if no base is missing, or with FORCE. If the rewrite fails, also returns false, and Begin then refuses the
 // shutdown. (A SHUTDOWN command without FORCE is refused immediately in this state, because its client can repeat it;
 // but a service manager sends SIGTERM only once.)
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {

@@ -109,7 +109,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void NoteSaved(uint64_t changes, const std::string& path);  // after a successful save: updates figures and lock
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
   void NoteOutcome(const ChildEnd& end);                      // logs how a background save ended, and keeps it for INFO
-  void RemoveSyncFile(const std::string& path);               // removes `path`, if rdb-del-sync-files permits
+  void RemoveSyncFile(const std::string& path);               // with rdb-del-sync-files and no persistence: removes it
   void SaveFlushed();                                         // saves the empty data after FLUSHALL, unless a save runs
   bool MayRetrySave() const;    // false: the last background save failed, and began at most 5 s ago
   void SaveIfDue();             // starts a background save if a save point requires one

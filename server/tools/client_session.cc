@@ -206,8 +206,8 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Handles a connection that ended before the reply. Prints the error, except after SHUTDOWN, which ends the connection
-// normally. If Ctrl-C ended the connection, connects again.
+// Handles a connection that ended before the reply, and returns the exit code. After Ctrl-C, connects again and returns
+// 1. After SHUTDOWN, which ends the connection normally, returns 0. Otherwise prints the error and returns 1.
 int ClientSession::HandleLostConnection(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   DropConnection();

@@ -1,5 +1,5 @@
-// AclLog: the latest refused requests and failed logins (ACL LOG). Similar refusals share one entry, if each comes
-// within a minute of the one before.
+// AclLog: the latest refused requests and failed logins (ACL LOG). Similar refusals share one entry: a refusal
+// increases the count of one of the latest ten entries, if this was last updated at most a minute ago.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login; adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes it; `running`: after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes a client, `running` after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

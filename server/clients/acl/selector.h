@@ -94,7 +94,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::string Keys() const;       // the rules about keys as text, for ACL GETUSER: "~a* %R~b*"
   std::string Channels() const;   // the rules about channels as text, for ACL GETUSER: "&ch*"
   std::string Databases() const;  // the rule about databases as text, for ACL GETUSER: "alldbs", "db=0,1" or ""
-  bool AllowsAllDatabases() const { return all_databases_; }  // no rule limits the databases
+  bool AllowsAllDatabases() const { return all_databases_; }  // true: no rule limits the databases
   std::vector<std::string> Rules() const;  // all rules of the selector: "~a*", "resetchannels", "+@all", "-get"
 
  private:

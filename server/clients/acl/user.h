@@ -22,7 +22,7 @@ class User {  // an ACL user: its name, passwords and permissions
 
   const std::string& name() const { return name_; }
   bool IsOn() const { return is_on_; }                   // the rule `on`: clients may log in as this user
-  bool NeedsNoPassword() const { return no_password_; }  // the rule `nopass`: any password is right
+  bool NeedsNoPassword() const { return no_password_; }  // true: any password is right (rule `nopass`)
   bool IsUnlimited() const { return is_unlimited_; }     // true: the root selector allows everything
 
   // Applies a rule of ACL SETUSER, or a whole selector in parentheses. The rule `reset` needs `pubsub`

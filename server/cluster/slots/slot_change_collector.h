@@ -21,7 +21,7 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
 
   void Append(const PropagatedGroup& group) override;             // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes that Take will return
-  bool IsEmpty() const { return text_.empty(); }                  // there are no changes for Take to return
+  bool IsEmpty() const { return text_.empty(); }                  // true: there are no changes for Take to return
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the collected changes
   // Returns true if FLUSHALL or a similar command ran. Such a command cannot be sent to the node that receives the
   // slots, because that node also has keys of other slots.

@@ -73,7 +73,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void Fork();                                 // starts the child that writes the snapshot, unless another child runs
   bool WriteSnapshot(ChildReporter& reporter,  // in the child: writes keys as commands, then `eof`; false: failed
                      Bytes eof) const;
-  void ForwardSnapshotBytes(Bytes bytes);  // sends bytes of the child to the target
+  void ForwardSnapshotBytes(Bytes bytes);  // sends the snapshot from the child to the target
   void HandlePipeEnd(bool is_whole);  // the child's pipe has ended: begins to send changes; fails unless `is_whole`
 
   void SendChanges();  // sends the changes since the fork that were not sent yet

@@ -33,8 +33,8 @@ void SlotRequest::Tick() {
   if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
   if (job_->state == State::kFailed) {
-    // The import has failed: either this request (Fail), or the import itself, which SlotImports has ended. Tries again
-    // after kRetryMs.
+    // The attempt has failed: this class has called Fail, or SlotImports has ended the import. Tries again after
+    // kRetryMs.
     if (!std::exchange(saw_failure_, true)) changed_ms_ = now_ms;
     if (now_ms - changed_ms_ < kRetryMs) return;
     ++job_->retries;

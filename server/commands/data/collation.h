@@ -18,7 +18,7 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
   Collation(const Collation&) = delete;
   Collation& operator=(const Collation&) = delete;
 
-  bool Exists() const { return locale_ != nullptr; }  // this system has the locale
+  bool Exists() const { return locale_ != nullptr; }  // true: this system has the locale
   bool ByBytes() const { return by_bytes_; }          // true: texts are compared by bytes, so KeyOf must not be called
   std::string KeyOf(Bytes text) const;  // sort key of a text: keys compare by bytes as texts in the locale
 

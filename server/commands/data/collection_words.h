@@ -28,7 +28,8 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
 
-  // Throws a Refusal if `count` exceeds kMaxElements. Must be constructed before any part of the reply is written.
+  // `count` is the number of elements that the client wants; throws a Refusal if it exceeds kMaxElements. Must be
+  // constructed before any part of the reply is written, because Check counts the bytes of the reply from here on.
   RandomReplyLimit(const Call& call, uint64_t count) : out_(call.session.out), start_(out_.Size()) {
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }

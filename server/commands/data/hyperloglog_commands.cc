@@ -43,7 +43,7 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// Makes the text of the HyperLogLog writable, and returns its bytes.
+// Makes the text of the HyperLogLog writable (encoding raw, see OBJECT ENCODING), and returns its bytes.
 std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.env.settings.hll_sparse_max_bytes; }

@@ -124,7 +124,8 @@ struct Type {
 
 enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };  // what RENAME or RENAMENX does if the new name exists
 
-// Renames a key. Returns false if the new name exists and `if_taken` says that it must not be replaced.
+// Renames a key. Throws a Refusal if the key does not exist. Returns false if the new name exists and `if_taken` says
+// that it must not be replaced.
 bool RenameKey(Call& call, IfTaken if_taken) {
   auto [key, new_key] = call.args.Take<Bytes, Bytes>();
   KeyEdit from = call.db.Open(key);

@@ -15,8 +15,10 @@ enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };  // no opt
 struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
 
-  // Throws a Refusal if the key exists and the digest has not 16 characters.
-  bool IsFulfilledBy(const Entry* entry) const;  // true: the string fulfils it; null (no key) differs from any string
+  // Returns whether the string in `entry` fulfils the condition. Null means that the key does not exist: this fulfils
+  // IFNE and IFDNE, but not IFEQ and IFDEQ. Throws a Refusal if the key exists and a digest to compare with has not 16
+  // characters.
+  bool IsFulfilledBy(const Entry* entry) const;  // whether the string in `entry` fulfils it; null: no key
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 
   Kind kind = Kind::kNone;

@@ -98,7 +98,7 @@ bool StaysInSlot(const Call& call, const SortPattern& pattern) {
 }
 
 // In a cluster, refuses patterns of BY and GET that may name keys in other slots, because other nodes may have these
-// keys.
+// keys. Refuses all patterns if the emulated version does so (sort_may_use_own_slot).
 void CheckSlots(const Call& call, const SortOptions& options) {
   const DialectTraits& traits = call.services.env.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
@@ -108,8 +108,8 @@ void CheckSlots(const Call& call, const SortOptions& options) {
   if (!all_stay) throw refusals::SortInCluster("GET", traits);
 }
 
-// Refuses BY and GET if the user may not read all keys. Key specs cannot describe the keys that a pattern names, so
-// permissions for single keys cannot be checked.
+// Refuses BY with a pattern, and GET, if the user may not read all keys. Key specs cannot describe the keys that a
+// pattern names, so permissions for single keys cannot be checked. In a cluster, first calls CheckSlots.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.IsReplaying()) return;
   const bool by_keys = options.by && options.by->HasStar();
@@ -138,8 +138,8 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // Loads the elements in `range`, which counts in the value's own order or from its end. For a set, `direction` has no
-  // effect.
+  // Loads the elements in `range`. Its positions count from the first element of a list or sorted set, or from the last
+  // one with kDown. For a set, `direction` has no effect.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);

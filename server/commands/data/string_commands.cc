@@ -83,8 +83,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.ReportChange("set");
   if (options.HasTime()) {
     text.ReportChangeUncounted("expire");
-    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. A SET with a
-    // comparison (IFEQ …) is propagated without the comparison.
+    // As in Redis, a SET with PXAT is propagated unchanged, and EX, PX and EXAT become PXAT. A comparison (IFEQ …) is
+    // not propagated.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old || compares) {

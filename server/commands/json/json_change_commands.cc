@@ -158,7 +158,7 @@ struct JsonStrAppend {
     const JsonTargets targets =
         SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonString, is_string);
     JsonValue added = JsonValue::String({});
-    // As in Redis, the value is checked only if there is a text to change.
+    // As in Redis, the argument `value` is parsed and checked only if the path selects a string.
     if (std::ranges::any_of(targets.values, [&](const JsonValue* target) { return is_string(*target); })) {
       added = ParseJsonArgument(text, JsonErrorPrefix::kErr);
       if (!is_string(added)) throw Refusal{refusals::kWrongJsonString};

@@ -95,7 +95,8 @@ void EraseNulls(JsonValue& object) {
   }
 }
 
-// The members of an object while a patch is merged into it: a removed member is replaced by the last one, as in Redis.
+// The order of the members of an object while a patch is merged into the object. As in Redis, the last member takes the
+// place of a removed one.
 class MergedMembers {
  public:
   explicit MergedMembers(JsonValue& object) : object_(object), order_(object.Size()), places_(object.Size()) {

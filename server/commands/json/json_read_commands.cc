@@ -228,7 +228,8 @@ struct JsonArrIndex {
     SpendJsonSteps(budget, 0);
     return -1;
   }
-  // An integer differs from a double, also inside arrays and objects.
+  // Returns whether two values are equal. An integer never equals a double (1 is not 1.0), also inside arrays and
+  // objects.
   static bool IsSame(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
     if (one.IsNumeric() && one.Kind() != other.Kind()) return false;
     if (!JsonEquals(one, other, budget)) return false;

@@ -46,8 +46,8 @@ struct JsonTargets {               // the values that a command changes
   bool may_repeat = false;         // true: a value may occur several times in `values`
 
   // Calls change(value, index) for each index of `values`. A change of an array or object may move the values inside
-  // it, so values are visited after the values inside them. The occurrences of a value are visited one after another,
-  // in ascending order.
+  // it, so an array or object is visited after the values inside it. If a value occurs several times in `values`, its
+  // indexes are visited one after another, in ascending order.
   template <class Change>
   void ForEach(Change&& change) const;        // calls change(value, index) for each index, inner values first
   std::vector<JsonValue*> Distinct() const;   // each value once, an array or object before the values inside it

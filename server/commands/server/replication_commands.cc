@@ -87,10 +87,10 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // Tells Follow whether the new primary is known to share the first part of this server's history. This is so if a
+  // Passes 0 to Follow if the new primary has the same history as this replica, up to an unknown byte. This is so if a
   // Sentinel moves a replica that has lost its primary: after a failover, the replicas follow the new primary. In all
-  // other cases the histories may be different: the replica may be moved to other data, or an old primary may return
-  // with other changes.
+  // other cases passes nullopt, because the histories may differ: the replica may be moved to other data, or an old
+  // primary may return with other changes.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? std::optional<int64_t>(0) : std::nullopt);

@@ -263,7 +263,7 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
 }
 
 // Propagates an XADD with the ID of the new entry, as Redis does. If the XADD trims, the propagated command trims
-// exactly, with the same result as here. Options of later versions are propagated by other commands.
+// exactly, with the same result as here. The effects of DELREF, ACKED and IDMP are propagated by other commands.
 void RecordAdd(Call& call, Bytes key, const XAddOptions& options, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
   constexpr size_t kMaxBefore = 6;

@@ -384,8 +384,8 @@ void DeliverNew(Call& call, const OpenedGroup& opened, StreamConsumer& consumer,
   if (delivery.count > 0) RecordGroupPosition(call, opened);
 }
 
-// Delivers entries again that come after the ID `after` and are already pending for this consumer. Increments their
-// delivery counts, except those of deleted entries.
+// Delivers again the entries after the ID `after` that are already pending for this consumer. Increments their delivery
+// counts, except those of deleted entries.
 Delivery DeliverAgain(Call& call, const OpenedGroup& opened, const StreamConsumer& consumer, const StreamId& after,
                       const StreamReadOptions& options, ReadBudget& budget) {
   Delivery delivery{.key = opened.key};

@@ -23,7 +23,7 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void NoteReferencesDropped(const StreamLog& log, const StreamId& id);  // notes it as acknowledged in all its groups
   void NoteDeleted(const StreamId& id);                                  // notes that the entry is removed
 
-  void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
+  void RecordDeletion();  // propagates all noted IDs, as XACK and XDEL
   // XTRIM covers all removed entries before the first entry that is left, so NoteDeleted must have been called for at
   // least one of them, if there are any. Also requires: NoteDeleted was called for each later removed entry, in the
   // order of the IDs.

@@ -102,8 +102,8 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
   return end;
 }
 
-// Matches that alternative of a choice which covers the most arguments of the request. Returns the index after them, or
-// nullopt if none matches.
+// Matches the alternative of a choice that covers the most arguments of the request. Returns the index after these
+// arguments, or nullopt if no alternative matches.
 std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept,
                                       const SyntaxArgument* versioned_argument) {
   const size_t before = used.size();

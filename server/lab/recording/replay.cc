@@ -107,7 +107,7 @@ bool Replay::EndIfUnreachable() {
   return !outcome_.failure.empty();
 }
 
-// Stops waiting for missing replies: reports each connection without its replies, and closes it.
+// Stops waiting for missing replies: reports and closes each connection on which replies are missing.
 void Replay::GiveUpWaiting() {
   for (auto& [number, peer] : peers_) {
     if (!peer->HasPendingReplies()) continue;

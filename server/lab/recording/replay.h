@@ -62,7 +62,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   using Kind = RecordedEvent::Kind;
 
   bool ClientsMoveClock() const;              // true: a recorded client may move the server's clock, or uses a world
-  bool TryReach(const RecordedEvent& event);  // true: `event` is due now; may move the clock, or stop waiting
+  bool TryReach(const RecordedEvent& event);  // true: `event` is due; may move the clock, or give up missing replies
   bool HasPendingReplies() const;             // true: a connection is not open yet, or awaits a reply or its end
   bool EndIfUnreachable();                    // if the server cannot be reached, ends the replay and returns true
   void GiveUpWaiting();                       // reports and closes the connections whose replies are missing

@@ -52,8 +52,8 @@ class TextWriter {
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // The part of one client in the row that is being written: a bar for each lane of locks, and the height up to which
-  // the client is blocked (waits_to).
+  // What the row that is being written shows of one client: a bar in each lane (for a lock that the client holds), and
+  // the height down to which the client is blocked (waits_to).
   struct Shown {
     struct Bar {
       size_t from = 0;

@@ -54,7 +54,7 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // The name "module_list" selects the same as "modules". In Redis it leaves out the sections that modules add, but
+  // The name "module_list" selects the section "modules". In Redis, it leaves out the sections that modules add, but
   // here no modules add sections.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
