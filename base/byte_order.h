@@ -94,8 +94,8 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads `bytes` (0 t
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// The results compare as the texts do, if the texts differ in their first 8 bytes. (A missing byte and a zero byte
-// count as equal.)
+// For two texts that differ in their first 8 bytes, the order of the results is the order of the texts. (A missing byte
+// and a zero byte count as equal.)
 inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number; missing bytes count as 0
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }

@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-// AsSigned and AsFolded give the order of bytes in ranges such as [a-z]. As in Redis, bytes are signed, so [\x80-\x90]
-// works, but [a-\x80] is the range from \x80 up to a. If case is ignored, bytes are unsigned, except that \xff stays
-// -1.
+// AsSigned and AsFolded give the order of bytes in ranges such as [a-z]. AsSigned: bytes are signed, as in Redis, so
+// [\x80-\x90] works, but [a-\x80] is the range from \x80 up to a. AsFolded, if case is ignored: bytes are unsigned and
+// in lower case, except \xff, which is -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 

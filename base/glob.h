@@ -16,7 +16,7 @@
 
 namespace respite {
 
-// Returns false for a text whose only special characters are backslashes.
+// Backslashes do not count: the function returns false for "a\b".
 bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };

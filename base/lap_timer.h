@@ -58,9 +58,9 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
-  // The rate of the tick counter is measured over 20 ms (kMinMeasureUs), then, from the same start, over 40 ms, 80 ms
-  // and so on. Each result is more exact. Once a measurement has covered kNewStartUs, each later measurement has its
-  // own start and covers kNewStartUs.
+  // The rate of the tick counter is measured several times from one start: over 20 ms (kMinMeasureUs), 40 ms, 80 ms and
+  // so on, each time more exactly. After a measurement over kNewStartUs or more, each later measurement has a new start
+  // and takes kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable

@@ -16,7 +16,8 @@ class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: th
   // sleeps. The default implementation, for clocks of tests, returns NowMs(). Cost: a system call.
   virtual int64_t ThreadCpuMs() const { return NowMs(); }  // processor time of the calling thread in ms
 
-  // LapTimer asks this before it computes the time between two readings of the RealClock from ticks of the processor.
+  // Returns whether LapTimer may use the tick counter of the processor to compute the time between two readings of this
+  // RealClock.
   virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks run as evenly as this RealClock
 
   int64_t NowMs() const { return NowUs() / 1000; }  // the real time in ms, from an arbitrary origin

@@ -81,8 +81,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   Entry* StoreCollection(Entry* entry,  // stores a collection that is an object; may move the entry
                          std::unique_ptr<Object> object);
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // sets Unix ms, or kNoDeadline for none; may move the entry
-  // Says whether any field of a hash has a deadline. kSome: IndexFieldDeadlines adds the hash to the index of such
-  // hashes. kNone: IndexFieldDeadlines removes the hash.
+  // Whether any field of a hash has a deadline.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void IndexFieldDeadlines(Entry* entry,               // records whether any field of this hash has a deadline
                            FieldDeadlines deadlines);  // kSome: adds the hash, kNone: removes the hash

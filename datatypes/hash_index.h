@@ -300,7 +300,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return page ? page.Search(hash, is_wanted) : nullptr;
   }
 
-  // Reads only the home bucket, which the preceding search has already read.
+  // Reads only the home bucket of the hash, which the preceding search has loaded into the cache already.
   bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
     const PageRef page = PageOf(hash);
     return page && page->buckets[page.HomeBucketOf(hash)].passed_count == kUncounted && collisions_ != nullptr;
@@ -420,9 +420,10 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
 
-  // `low` gets the slots in whose hash the next bit is 0, `high` those with a 1. When pages are merged, `low` and
-  // `high` are the same PageFiller. The hint of a slot has a few bits of the hash. If it does not have the bits that
-  // the new depth needs, MoveSlots computes the hashes from the keys, and prefetches the items in small groups.
+  // Moves the slots of a page to new pages: to `low` if the next bit of the hash is 0, to `high` if it is 1. When two
+  // pages are merged, `low` and `high` are the same PageFiller. A page stores only a few bits of each hash, the hint.
+  // If the new depth needs more bits, MoveSlots computes the hashes from the keys, and prefetches the items in small
+  // groups.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
@@ -498,7 +499,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     DeletePage(last);
   }
 
-  // VisitHome calls visit(slot) for the slots of `page` whose home is bucket `home`.
+  // VisitHome calls visit(slot) for each slot of `page` whose hash selects bucket `home` as its home bucket.
   template <class Visit>
   void VisitHome(PageRef page, int home, Visit&& visit) const {  // visits the slots of the page with this home bucket
     int at = home;

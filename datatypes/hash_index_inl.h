@@ -86,8 +86,9 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // Starts at the first position of the page again if the page has merged since the cursor was issued. The scan has not
-  // visited the items of the merged pages that followed the old page. (There are none if the old page was the last.)
+  // Starts at the first position of the page if the page was merged with its neighbours after the cursor was issued,
+  // because the scan has not visited the items of the neighbours after the old page. (If the old page was the last one,
+  // there are none.)
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.position = 0;
   const int bucket = page.HomeBucketAt(place.position);

@@ -72,9 +72,9 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers: eight registers of 6 bits in each group of six bytes. One load of eight bytes reads a group. The
-// load begins two bytes before the group, and a shift removes these two bytes. A load that began at the group would
-// read past the end of the last group; before the first group there is always the header.
+// Dense registers: each group of six bytes has eight registers of 6 bits. A group is read with one load of eight bytes,
+// which begins two bytes before the group; a shift then removes these two bytes. A load that began at the group would
+// read past the end of the last group. The bytes before the first group are part of the header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;
@@ -169,8 +169,8 @@ struct Place {
   uint32_t first = 0;  // the first register of the run
 };
 
-// Sums over the runs that one load of eight bytes decodes. These are the one-byte runs (ZERO, VAL) before the first
-// XZERO, and this XZERO, whose second byte may be the ninth byte. If there is no XZERO, they are eight one-byte runs.
+// Sums over the first runs among eight bytes: the one-byte runs (ZERO, VAL) before the first XZERO, and this XZERO.
+// (The second byte of the XZERO may be the ninth byte.) Without an XZERO, all eight bytes are one-byte runs.
 struct Stretch {
   size_t bytes = 0;        // number of bytes before the XZERO; 8 without one
   uint32_t xzeros = 0;     // 1: ends with an XZERO; 0: has none

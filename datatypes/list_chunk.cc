@@ -28,8 +28,9 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns the bytes of an element in the text area of an open chunk: the text and, if it is long, a mark with its
-// length on either side. The length byte is in the other area, and is not counted.
+// Returns the number of bytes that an element takes in the text area of an open chunk. These are the text and, if the
+// text is long, two copies of its length (one before and one after the text). The byte in the area of lengths is not
+// counted.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -128,7 +129,8 @@ void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
   if (!HasCapacity(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
 }
 
-// Moves the elements to a new block with these gaps. Requires: the chunk is open.
+// Moves the elements to a new block that has the free room `gaps` before and after the lengths and the texts. Requires:
+// the chunk is open.
 void ListChunk::Rebuild(const Gaps& gaps) {
   const ChunkBlock& old = *block_;
   const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;

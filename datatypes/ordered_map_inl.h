@@ -154,8 +154,8 @@ void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// UnlinkChild removes the child that the path took at this level from its node; also removes the node if it has no
-// children left.
+// UnlinkChild removes a child from the inner node path.nodes[level]: the child with the index path.taken[level]. If the
+// node has no children left, the node is freed and removed from its parent.
 template <class Key, class Value>
 void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes the child taken at `level`
   Inner* node = path.nodes[level];

@@ -101,7 +101,7 @@ class RecordCheck {
   // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: Complaint() is not
   // nullopt.
   bool EndsEarly() const { return ends_early_; }
-  // Searches for a complete record after the error that Complaint describes.
+  // Searches for a complete record in the rest of the file, after the error that Complaint() describes.
   LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }
 
  private:

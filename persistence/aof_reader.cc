@@ -53,8 +53,8 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
 
 using FaultKind = AofReader::Fault::Kind;
 
-// Returns what is wrong with a line "<mark><number>CRLF": `wrong_number` if the number is not allowed, else kLineEnd.
-// `most` is the largest allowed number.
+// Returns why a line that should be "<mark><number>CRLF" is wrong. The reason is `wrong_number` if the line has a
+// number that is not allowed or is above `most`, otherwise kLineEnd.
 FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number) {
   const bool has_number = line.state == NumberState::kWhole || line.value > most;
   return has_number ? wrong_number : FaultKind::kLineEnd;

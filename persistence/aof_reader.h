@@ -103,14 +103,15 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds `count` arguments, from `pos`
   Outcome ReadAnnotations();  // passes annotations at begin_ to the listener; parsed_ becomes their end
-  // Returns `outcome`. Converts the positions `begin` and `at` from positions in buffer_ to offsets in the file.
+  // Stores the fault in fault_, with the positions `begin` and `at` converted from indexes in buffer_ to offsets in the
+  // file. Returns `outcome`.
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;
   }
   void AddRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds the parsed record; begin_ becomes `end`
-  // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
-  // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
+  // Reads more of the file into the buffer, after a parse has run out of bytes with the result `outcome`. Returns
+  // kRecords if the caller should parse again. At the end of the file, returns kEnd if `outcome` is kNothing, otherwise
   // kTruncated.
   Status ReadNextChunk(Outcome outcome);  // reads more of the file; kRecords: the caller must parse again
   Status FetchLargeArgument();            // reads the argument at parsed_ into a Blob; kRecords: parse again

@@ -136,7 +136,8 @@ class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Adds the node to the log. Returns why the node is invalid; null: it is valid.
+  // Adds the entries of the listpack to the stream `log`, as one block. Returns the reason if the listpack is invalid,
+  // or null if it is valid.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();

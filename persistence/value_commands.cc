@@ -35,7 +35,8 @@ class ItemCommands {
   ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
       : out_(out), name_(name), key_(key), words_per_item_(words_per_item), left_(items) {}
 
-  // Begins a new command if the current one is full. The caller must then write the words of one item.
+  // Must be called before the caller writes the words of one item. Begins a new command if the current command has
+  // kMaxItems items already.
   void NextItem() {
     if (room_ == 0) {
       room_ = std::min(left_, kMaxItems);
@@ -188,10 +189,10 @@ class StreamCommands {
   void Write() {
     FindGone();
     WriteEntries();
-    // XSETID sets the number of added entries. It must precede the groups, because a group cannot have read more
-    // entries than were added. The number must also be at least the current length of the stream, which includes a
-    // stand-in for each pending entry that was deleted (gone_). After TakeOutGone has removed the stand-ins, another
-    // XSETID sets the true number.
+    // XSETID sets the number of entries ever added. It must precede the groups, because a group cannot have read more
+    // entries than were added. The number must be at least the current length of the stream. This length includes, for
+    // each pending entry that was deleted (gone_), an entry that was added only for XCLAIM. After TakeOutGone has
+    // deleted these entries, another XSETID sets the true number.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (log_.producers() != nullptr) WriteProducers(*log_.producers());
@@ -210,8 +211,8 @@ class StreamCommands {
     Id(id);
   }
 
-  // Fills gone_ with the pending entries that are no longer in the stream, if commands can add them and delete them
-  // again.
+  // Fills gone_ with the IDs of pending entries that are no longer in the stream. Omits an ID if the written commands
+  // cannot add such an entry and delete it again (IsRemovable).
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())

@@ -1,5 +1,5 @@
-// BinaryReplyReader: reads a reply that Reply wrote with ReplyForm::kBinary, for code in this process that uses a
-// command's reply. Numbers need not be printed and parsed.
+// BinaryReplyReader: reads a reply that Reply wrote with ReplyForm::kBinary. Code in this process that uses the reply
+// of a command needs this form, which saves printing and parsing numbers.
 //
 //   part    = kind value [text]     kind: the letter that RESP uses; value: 8 bytes
 //   value   = the number for `:` `,` (a double's bits) and `#`; the number of elements for `*` `~` `>`, of pairs for

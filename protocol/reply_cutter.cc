@@ -51,7 +51,8 @@ void ReplyCutter::SkipText(const Header& header) {
   at_ = std::min(at_ + size, reply_.size());
 }
 
-// Takes one complete element, together with the attributes (`|`) in front of it, which do not count as elements.
+// Returns the next complete element, and advances after it. Attributes (`|`) before the element are returned together
+// with it.
 Bytes ReplyCutter::TakeElement() {
   const size_t begin = at_;
   int64_t left = 1;

@@ -148,7 +148,8 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
     if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
   }
   if (error) return Failure(std::move(*error));
-  // Lua's collector may have freed something else meanwhile, so at least the size of the text counts.
+  // Counts the growth of the Lua state as memory of this library, but at least the size of its text: Lua's collector
+  // may have freed other memory meanwhile.
   library->lua_bytes = std::max(code.size(), engine().UsedBytes() - std::min(bytes_before, engine().UsedBytes()));
   engine().ReserveMemory(library->lua_bytes);
   if (old != nullptr) into.Unlink(*old);

@@ -65,10 +65,11 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
  public:
   // Redis has the same limit (LOAD_TIMEOUT_MS).
   static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
-  // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before.
-  // Loading all libraries of clients together may add script-memory-limit to the Lua state. A kAccepted library gets
-  // ten times the time, and may add twice that memory by itself: the other server has limited all libraries together,
-  // and what a function has freed there since is needed again here.
+  // Where a library comes from. kClient: from a client. kAccepted: from a file or a primary, so that a server has
+  // loaded the library before. All libraries of clients together may add script-memory-limit to the Lua state. A
+  // kAccepted library gets ten times the loading time of a client's library, and may itself add twice
+  // script-memory-limit. It may need more here than on the other server, where its functions may have freed memory
+  // since.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::shared_ptr<const FunctionLibrary>, std::less<>>;
@@ -125,7 +126,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
-  // Also used while FUNCTION RESTORE unpacks its payload, so that this time counts for a SharedLimit.
+  // A LoadTimer must exist while libraries are loaded, and while FUNCTION RESTORE unpacks its payload, because the time
+  // limit of a SharedLimit includes both.
   class LoadTimer {  // adds the processor time of its life to the time of loading libraries
    public:
     explicit LoadTimer(FunctionLibraries& libraries) : libraries_(libraries), started_ms_(libraries.host_.CpuMs()) {}
@@ -168,8 +170,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
  private:
   class TimedLoad;  // while it exists, libraries are loaded: sets the deadline of the engine, and measures the time
-  // Returns how many bytes the next library may add to the Lua state. `replaced_bytes`: what libraries that will be
-  // removed for it reserve there.
+  // Returns how many bytes the next library may add to the Lua state. `replaced_bytes` is the memory that is reserved
+  // for libraries which this library will replace.
   size_t MemoryFor(Origin origin, size_t replaced_bytes);  // bytes that the next library may add to the Lua state
   size_t ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const;  // bytes Restore will release
   int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up

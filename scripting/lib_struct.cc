@@ -162,8 +162,8 @@ class Format {
     return static_cast<size_t>(alignment);
   }
 
-  // Returns the number of padding bytes before an item. As in Redis, the mask is correct only for sizes that are powers
-  // of 2; for other sizes (i3) the result is whatever the mask gives.
+  // Returns the number of padding bytes before an item. As in Redis, the computation with a bit mask is correct only
+  // for sizes that are powers of 2. For other sizes (such as 3 in i3), it returns a number that is no correct padding.
   size_t Alignment(size_t position, size_t size) const {
     if (size == 0) return 0;
     const size_t unit = std::min(size, max_alignment_);
@@ -293,7 +293,7 @@ class Unpacker {
     luaL_argcheck(lua_, size <= data_.size() && position_ <= data_.size() - size, 2, "data string too short");
   }
 
-  // Unpacks an item. Returns the number of bytes by which the position advances.
+  // Unpacks an item, and pushes its value. Returns the number of bytes by which the position in the input advances.
   size_t Read(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:

@@ -33,7 +33,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // Reserves at most half of what is left of the stack.
+  // Reserves kReserve bytes, but at most half of the bytes of the stack that are left.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 

@@ -137,8 +137,8 @@ struct Rewording {
   const char* (*push)(lua_State* lua, va_list arguments);
 };
 
-// Pushes a number as Lua 5.1 writes it (%.14g). Called instead of Lua 5.4's lua_pushfstring with the format "%f", by
-// which luaL_tolstring writes a number.
+// Pushes a number as Lua 5.1 writes it (%.14g). Replaces lua_pushfstring of Lua 5.4 for the format "%f", with which
+// luaL_tolstring writes numbers.
 const char* PushNumberText(lua_State* lua, va_list arguments) {
   const PrintedNumber printed(va_arg(arguments, lua_Number));
   const Bytes text = printed;

@@ -45,18 +45,18 @@ const Value* Metamethod(void* metatable, int event, void* name) {
   return event == kModeEvent && value != nullptr && HasWeakKeysOnly(*value) ? nullptr : value;
 }
 
-// Ignores a __call that is not a function, as 5.1 does. 5.4 also calls a table whose __call is a table, and shifts all
-// arguments for each table of such a chain. A table that is its own __call makes a chain of a million, in quadratic
-// time, and nothing can interrupt these calls.
+// Ignores a __call that is not a function, as Lua 5.1 does. Lua 5.4 also follows a __call that is a table with a __call
+// of its own. A table that is its own __call would make a chain of a million such steps. Each step shifts all
+// arguments, so the call would take quadratic time, and nothing could interrupt it.
 const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
   const Value* const found = RealObjectMetamethod(lua, value, event);
   return event == kCallEvent && (found->tag & kTypeMask) != LUA_TFUNCTION ? &kNil : found;
 }
 
-// Lets only userdata be closed at the end of a block, because Lua's own buffers need that. 5.1 has no values that are
-// closed there (`local x <close>`, the fourth value of a generic `for`). When a script is killed, 5.4 would call
-// __close for each of them, and nothing could interrupt the calls.
+// Lets Lua 5.4 close values at the end of a block only if they are userdata, because Lua's own buffers need that. In
+// Lua 5.1, scripts have no values that are closed (`local x <close>`, the fourth value of a generic `for`). When a
+// script is killed, 5.4 would call __close for each such value, and nothing could interrupt these calls.
 void NewClosingValue(lua_State* lua, const Value* value) {
   if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
 }

@@ -218,8 +218,8 @@ class Sorter {
     SetBoth(a, b);
   }
 
-  // Returns the next index upward whose element is not less than the pivot. Leaves that element on the stack, above the
-  // pivot.
+  // Searches upward from `index` + 1. Returns the first index whose element is not less than the pivot, and leaves this
+  // element on top of the stack, above the pivot.
   int FindUp(int index, int high) {
     for (Get(++index); IsLess(-1, -2); Get(++index)) {
       if (index > high) luaL_error(lua_, "invalid order function for sorting");

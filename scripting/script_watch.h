@@ -30,9 +30,9 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
-  // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
-  // thread. Cost: a few stores. The first script of a thread creates the thread's timer. The first script after the
-  // timer has stopped costs one system call.
+  // Begin must be called when a script begins, and End when it ends, on the same thread. The next script may run on
+  // another thread. Cost: a few stores. The first script of a thread also creates the timer of this thread. If the
+  // timer has stopped since the last script, Begin makes one system call.
   void Begin(lua_State* lua);       // starts to watch the script that begins on this OS thread
   void End();                       // must be called when the script ends, on the same thread
   void Switch(lua_State* thread) {  // must be called when another Lua thread (coroutine) begins to run

@@ -200,7 +200,8 @@ class JsonPathChecker {
     return next == "&&" || next == "||" || Peek() == (parentheses_ > 0 ? ')' : ']');
   }
 
-  // Reads a path or a value. `follow`: what else than operators could come after it.
+  // Reads a path or a value. Sets `follow` to the text that the error message adds to the list of what may come after
+  // the operand: operators are in the list already.
   bool ReadOperand(std::string& follow) {
     if (Take("@") || Take("$")) {
       SkipBlanks();

@@ -201,7 +201,8 @@ size_t ValidUtf8Bytes(Bytes text) {
     }
     const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc2 || first > 0xf4 || text.size() - at < size) return at;
-    // The second byte tells whether the form is overlong, or the character is a surrogate or above U+10FFFF.
+    // The second byte shows whether the encoding is longer than necessary, and whether the character is a surrogate or
+    // above U+10FFFF.
     const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     const uint8_t most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (ByteAt(text, at + 1) < least || ByteAt(text, at + 1) > most) return at;

@@ -185,7 +185,8 @@ void JsonValue::Reserve(size_t size) {
   if (is_object && capacity > kMaxUnsorted) {
     capacity = std::max(capacity, kMaxUnsorted + 1);
     const size_t bytes = kJsonHeaderBytes + capacity * (item_bytes + sizeof(uint32_t));
-    // The sorted index (Order) is after the members in memory, so its place depends on the capacity.
+    // Copies the sorted index of the members (Order) to a vector. The index is after the members in memory, so it must
+    // move when the capacity changes.
     std::vector<uint32_t> order;
     if (block != nullptr && block->IsSorted()) order.assign(block->Order(), block->Order() + block->size);
     const bool has_order = block != nullptr && block->IsSorted();
@@ -533,9 +534,9 @@ size_t JsonValue::UsedBytes(size_t samples) const {
   return used;
 }
 
-// Estimates UsedBytes(samples). If only some elements of a container are measured, the estimate multiplies their
-// memory. Only the outermost such container multiplies: in a document whose first elements are the large ones, the
-// product of several factors would have no meaning.
+// Returns an estimate of UsedBytes(samples). If a container has many elements, only some of them are measured, and the
+// result is multiplied accordingly. Only the outermost such container multiplies. If the containers inside it
+// multiplied too, a document whose first elements are large would get a much too large estimate.
 double JsonValue::EstimateBytes(const Sampling& sampling) const {
   if (!OwnsMemory()) return 0;
   const auto own = static_cast<double>(malloc_usable_size(Pointer()));

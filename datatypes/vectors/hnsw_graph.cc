@@ -255,12 +255,11 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (LinkCountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links `slot` to full.slot, whose list of neighbours is full. full.slot loses one neighbour, `gone`: the farthest of
-// those that are nearer to `slot` than to full.slot or, if there are none, the farthest of all. `gone` is linked to
-// `slot` instead if `slot` has room.
-// If `must` is false, there are two cases in which the function changes nothing and returns false: (1) `gone` is not
-// farther from full.slot than `slot` is; (2) `gone` is not nearer to `slot` than to full.slot, and has at most m_/2
-// links.
+// Links `slot` to full.slot, whose list of neighbours is full, so full.slot loses one neighbour, called `gone`. `gone`
+// is the farthest of the neighbours that are nearer to `slot` than to full.slot. If there are none, it is the farthest
+// of all neighbours. `gone` is then linked to `slot`, if `slot` has room.
+// If `must` is false, the function changes nothing and returns false in two cases: (1) `gone` is not farther from
+// full.slot than `slot` is; (2) `gone` is not nearer to `slot` than to full.slot, and has at most m_/2 links.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);

@@ -124,8 +124,9 @@ class HnswGraph {  // vectors and the links between them
   // The search is greedy and begins at the entry node. Requires: the graph is not empty.
   VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // near `query`; a search of `layer` begins there
 
-  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
-  // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
+  // The functions from here to ResolveLinks build a graph from a file. The reader adds all nodes with AddUnlinked, and
+  // then their links with AddRawLink, which takes the ids that nodes have in the file. At the end, ResolveLinks
+  // replaces the ids by slots.
   uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
   void SetScaleAndLength(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     At(slot).scale = scale;

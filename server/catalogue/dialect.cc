@@ -238,7 +238,8 @@ constexpr DialectTraits TraitsOfValkey90() {
   return traits;
 }
 
-// Valkey's documents do not mention all of these changes, so some of them may have come with 9.0 already.
+// Returns the traits of Valkey 9.1. Valkey's documents do not mention all changes since Valkey 9.0 that are listed
+// here, so some of them may have come with 9.0 already.
 constexpr DialectTraits TraitsOfValkey91() {
   DialectTraits traits = TraitsOfValkey90();
   traits.version = traits.valkey_version = "9.1.2";

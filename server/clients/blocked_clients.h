@@ -43,8 +43,8 @@ class RequestRunner {  // interface to the Executor, which runs the requests of 
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
     kBlocked,     // blocked again
   };
-  // Runs a blocked request again. With the stage kAgain, the checks before a command (Gates) are made again; with
-  // kBegun, they are not.
+  // Runs a blocked request again. If `stage` is kAgain, the checks before a command (Gates) are made again. If it is
+  // kBegun, they are not made.
   virtual Outcome RunAgain(Session& session, const Command& command,  // runs a blocked client's request again
                            std::span<const Bytes> arguments, Progress::Stage stage) = 0;
   virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // replies after an ended wait

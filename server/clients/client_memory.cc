@@ -104,8 +104,8 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   ++parts_.env.stats.evicted_clients;
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
-  // Frees the buffers of the closed session now, although the session is removed only in a later Turn (a pass of the
-  // event loop). Otherwise keys might be evicted because of this memory.
+  // Frees the buffers of the closed session now. Clients::Close removes the session only in a later turn of the event
+  // loop, and until then its memory could cause keys to be evicted.
   if (parts_.env.phase.PausesInputOf(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();

@@ -33,8 +33,8 @@ class KeyQueues {  // for each key a queue of members, first in, first out
    public:
     const KeyName& Name() const { return row_->first; }  // the key whose queue this is
     Member& operator*() const { return *at_; }           // the member at this place
-    // Compares places in an arbitrary order, in which all places of one key are equal. So a set of places holds at most
-    // one place of each key.
+    // Orders places by their queues, in an arbitrary order. Two places in the queue of one key count as equal, so a
+    // std::set of places holds at most one place of each key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:

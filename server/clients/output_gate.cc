@@ -58,8 +58,8 @@ size_t OutputGate::SendableBytes(size_t size) const {
       size, front.offset + front.passed_bytes - std::min(sent_bytes_, front.offset + front.passed_bytes));
 }
 
-// Removes open barriers from the front of the queue, up to the first one that is still closed. A trickle (a barrier
-// that lets output pass slowly) begins only when it is at the front.
+// Removes barriers that no longer hold back output, from the front of the queue up to the first barrier that still
+// does. A trickle (a barrier that lets output pass at a limited speed) begins only when it is at the front.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }

@@ -368,8 +368,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an invalid id. Refuses also an id that a node already has here: it is the random id of a node in handshake,
-  // which the sender may have read in a packet or reply.
+  // Refuses the sender if its id is invalid, or if a node with this id is known already. The sender may have sent the
+  // random id of another node in handshake, which it can read in packets and replies.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");

@@ -54,8 +54,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // such link was up since the process started, so the data is from a file.
   virtual std::optional<int64_t> DataAgeMs() const = 0;  // ms since the link's last input or end; nullopt: never linked
   virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
-  // Makes this server a replica of ip:port. `shared_until` says how many bytes of this node's history the primary
-  // shares; nullopt: perhaps the primary has another history.
+  // Makes this server a replica of ip:port. `shared_until` is the replication offset up to which the primary has the
+  // same history as this server; nullopt: unknown, because the primary may have another history.
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       std::optional<int64_t> shared_until) = 0;
   virtual void Promote() = 0;  // makes this server a primary

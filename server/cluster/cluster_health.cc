@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-// How long, in ms, a primary refuses requests after its start. Other nodes may have taken its slots while it was down,
-// and it learns this in that time.
+// How long a primary refuses requests after its start, in ms, unless its nodes.conf is trusted (TrustNodesFile). Other
+// nodes may have taken its slots while the primary was down; in this time they tell the primary.
 constexpr int64_t kRefusalAfterStartMs = 2000;
 constexpr int64_t kMinRejoinMs = 500;
 constexpr int64_t kMaxRejoinMs = 5000;

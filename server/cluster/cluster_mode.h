@@ -36,7 +36,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text,  // creates the cluster node; or returns the error
                                       NodesFileTrust trust);
-  // Calls ReadNodesFile, and then OpenWith with the text of the file. Does nothing without cluster mode.
+  // Reads nodes.conf with ReadNodesFile, and passes the text to OpenWith. Does nothing without cluster mode.
   std::optional<std::string> Open();  // makes the node from nodes.conf; returns the error if it failed
   // Listens on the bus, in the role that nodes.conf names. A primary first claims the slots that have loaded keys but
   // no owner. The next tick connects to the other nodes. Does nothing without cluster mode. Requires: the data was

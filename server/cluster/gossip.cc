@@ -203,8 +203,9 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // Takes over a later PONG time that the sender reports, which saves a PING. Does so only if no node reports `node` as
-  // down and no PING to `node` is pending. A time in the future does not count.
+  // Sets the time of the last PONG of `node` to the time that the sender reports, if the reported time is later,
+  // because this saves a PING. Does so only if no node reports `node` as down and no PING to `node` is pending. Ignores
+  // a time that is more than kClockDriftMs in the future.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {

@@ -12,8 +12,8 @@ void MyRole::Follow(ClusterNode& primary) {
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
-  // The present primary has all data of this node. A new one has the data up to the offset that it reached as a
-  // replica.
+  // The primary that this node already replicates has all data of this node. Another primary has the data up to the
+  // offset that it had reached as a replica.
   const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
   if (me.IsPrimary()) {
     view.StopSlotMoves();

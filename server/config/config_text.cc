@@ -184,8 +184,7 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // As in Redis, the end of an included file counts as the end of all files. After that, each `save` line replaces the
-  // earlier save points, as CONFIG SET does.
+  // As in Redis, `save` lines after an included file replace the earlier save points, as CONFIG SET does.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }

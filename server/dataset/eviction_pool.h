@@ -42,8 +42,9 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
  private:
   static constexpr size_t kSize = 16;  // maximum number of candidates that are remembered
 
-  // A candidate for eviction. Before it is scored again, its entry may have been freed: the hash table then has no
-  // entry with this hash and address. If a new entry has the same address and hash, the new entry is scored.
+  // A sampled key that may be evicted. The entry may be freed before the candidate is scored again. The hash table then
+  // contains no entry with this hash and address, or a new entry that happens to have both, which is then scored
+  // instead.
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the key with the greatest score is evicted first
     uint64_t hash;

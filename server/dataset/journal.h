@@ -27,8 +27,8 @@ struct JournalEntry {                                                           
   Bytes request;    // the command as a RESP array
 };
 
-// The propagated commands of the open Units, as text for files and replicas. The text of each command is made once for
-// all of these receivers, in memory that is reused. Units nest; each Unit removes its own commands when it ends.
+// The propagated commands of all open Units, as RESP text. The text of each command is made once, for all replicas and
+// the append-only file, in memory that is reused. Units may be nested; each Unit removes its own commands when it ends.
 class PropagatedCommands {  // commands that the open Units (executions) will propagate to replicas and the AOF
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
@@ -132,10 +132,10 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // adds a command to propagate instead of the running one
     if (is_recording_) AppendRequest(BeginCommand(), words);
   }
-  // Adds a command to those of Replace, which are propagated instead of the running command. Replicas get this command
-  // after the other commands of the Unit and outside their MULTI, so a replica that does not know the command still
-  // executes the others. When a replica runs this command, later commands of the Unit may already have changed or
-  // deleted the key. Requires: not called before.
+  // Adds a command that is propagated instead of the running command, like those of Replace. Replicas get this command
+  // outside the MULTI of the Unit (the running execution), and after its other commands, so a replica that does not
+  // know this command still executes the others. When a replica runs this command, later commands of the Unit may
+  // already have changed or deleted the key. May be called once per running command.
   template <class... Words>
   void AddAlone(const Words&... words) {  // adds a command that replicas get last, as old ones may not know it
     if (!is_recording_) return;

@@ -263,8 +263,8 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   session.out.SetLimit(parts_.limits.MaxHeldOutputBytes(session));
 }
 
-// Closes the client if its reply has exceeded client-output-buffer-limit. Requires: if CLIENT REPLY suppresses the
-// reply, ApplyReplyMode has removed it. A suppressed reply must not close the client, whatever its size.
+// Closes the client if its output has exceeded client-output-buffer-limit. Must be called after ApplyReplyMode, which
+// removes a reply that CLIENT REPLY suppresses, because such a reply must not close the client.
 [[gnu::always_inline]] inline void Executor::CloseIfReplyOverflowed(Session& session) {
   if (session.out.HasOverflowed()) [[unlikely]]
     parts_.limits.EnforceOutputLimit(session, current_execution_.NowMs());

@@ -58,7 +58,8 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> argume
   const std::string micros = std::to_string(wall_us % 1000000);
   std::string line = StrCat(wall_us / 1000000, ".", std::string(6 - micros.size(), '0'), micros, " [", session.db, " ",
                             PeerOf(session), "]");
-  // A line is written before any limit of the output is checked. Quotes make an argument up to four times as long.
+  // The maximum length of a line, because the limits of the output buffer are checked only after the line was written.
+  // A quoted argument may be four times as long as the argument.
   constexpr size_t kMaxLineBytes = size_t{16} << 20;
   for (Bytes word : ArgumentsWithoutSecrets(session, arguments)) {
     line += ' ';

@@ -84,10 +84,10 @@ RequestPath PathOfCommands(const Call& call) {
   return is_clients ? RequestPath::kScript : RequestPath::kReplayedScript;
 }
 
-// Returns the maximum size in bytes of the reply of a command that a script calls. The script gets a copy of the reply
-// in its own memory. So a reply that is larger than the rest of this memory is useless, and is dropped while the
-// command writes the reply. Only 4/5 of the rest counts, because jemalloc needs 20 KB for each block of 16 KB. Replies
-// up to kAlwaysKept are always kept, because Lua may free garbage for them.
+// Returns the maximum size in bytes of the reply of a command that a script calls. A larger reply is dropped while the
+// command writes it, because the script needs a copy of the reply in the memory that it may still allocate. The maximum
+// is 4/5 of this memory, because jemalloc needs 20 KB for each block of 16 KB, and at least kAlwaysKept, because Lua
+// may free garbage before it copies the reply.
 size_t MaxReplyBytes(const ScriptEngine& engine) {
   constexpr size_t kAlwaysKept = size_t{64} << 20;
   return std::max(engine.UnusedBytes() / 5 * 4, kAlwaysKept);

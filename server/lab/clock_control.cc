@@ -83,8 +83,9 @@ void ClockControl::Restore(const State& state) {
   NotifyClockSet();
 }
 
-// Must be called when the clock was set or got another speed. Tells the executor, so that later requests of this turn
-// see the new time, and also tells the TimeKeeper. Pass does not need this: it moves the clock through the TimeKeeper.
+// Tells the executor that the clock was set or got another speed, so that later requests of this turn see the new time.
+// Also tells the TimeKeeper. Must be called after such a change, except by Pass, which moves the clock through the
+// TimeKeeper.
 void ClockControl::NotifyClockSet() {
   parts_.executor.AdvanceUnitWallTime();
   const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;

@@ -20,7 +20,8 @@ namespace {
 using OldValue = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, OldValue, std::less<>>;
 
-// Returns an old value. Moves it out of the snapshot if no other snapshot shares it, otherwise copies it.
+// Returns the value that a key had when the snapshot was made. Moves the value out of the snapshot if no other snapshot
+// shares it, otherwise copies it.
 EntryPtr TakeValue(OldValue old_value) {
   return old_value.use_count() == 1 ? std::move(*old_value) : CopyOf(**old_value);
 }

@@ -20,8 +20,8 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
   // is no such event, if the clocks cannot reach it, and for moves of other kinds.
   const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }  // for kNext; or nullopt
-  // Must be called once for each clock that the constructor got. Requires: IsPossible, and the requirements of
-  // ClockControl::JumpNow.
+  // Moves one of the clocks that the constructor got; the caller must call Do once for each of them. Requires:
+  // IsPossible() is true, and the requirements of ClockControl::JumpNow hold.
   void Do(ClockControl& clock) const;  // moves one of the clocks
 
  private:

@@ -176,7 +176,8 @@ void NamedSnapshots::RestoreFunctions(const FunctionLibraries::Contents& functio
 std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
   const Snapshot& snapshot = At(name);
   data_.CopyTo(*snapshot.data, data);
-  // Limits the time: if that server emulates another version, the loading of a library may not end.
+  // kAccepted limits the loading time. Without a limit, a library might run forever if the target server emulates
+  // another version.
   const auto restored =
       functions.Restore(CodesOf(snapshot.setup.programs.functions.loaded), FunctionLibraries::RestorePolicy::kFlush,
                         FunctionLibraries::Origin::kAccepted);

@@ -27,8 +27,8 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Returns the error text. If it contains an argument with an index of at least `shown`, which may be a secret, returns
-// only the first word of the error and "(redacted)".
+// Returns the error text. If the text contains an argument of the request that may be secret (words[shown] and later
+// ones), returns only the first word of the error and "(redacted)".
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";

@@ -59,9 +59,9 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
     std::vector<std::string> request = {};  // first request in the world, whose reply replaces `reply`; empty: none
   };
   virtual bool MayMove(const Session& session) const = 0;  // whether the connection can move to an isolated server
-  // Moves the connection of a client to a world in the next turn. The client's command must call
-  // Call::ContinueInNextTurn, and is resumed only if the move has failed. Returns false if the client has no connection
-  // that could move.
+  // Moves the connection of a client to a world (an isolated server of this process) in the next turn. The command that
+  // calls Enter must call Call::ContinueInNextTurn; it is resumed only if the move has failed. Returns false if the
+  // client has no connection that could move.
   virtual bool Enter(const Session& session, Entry entry) = 0;  // moves a client to a world; false: impossible
 };
 

@@ -108,8 +108,9 @@ void SocketPoller::LetSocketsEndNextWait() {
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }
 
-// Serves ready sockets in several rounds, because other sockets become ready during a round. A turn has fixed costs, so
-// it should serve many sockets.
+// Calls the watchers of ready sockets, and returns how many were called. Calls epoll_wait up to kMaxRoundsPerTurn
+// times, because other sockets become ready meanwhile: a turn of the event loop has fixed costs, so a turn should serve
+// many sockets.
 int SocketPoller::Serve() {
   Usage usage;
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {

@@ -74,9 +74,9 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
   static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
-  // A call is long if MayTakeLong of its watcher returns true, or if its socket was hung up. When the long calls of a
-  // turn have taken this time, further long calls wait for a later turn, so that thousands of them do not delay other
-  // sockets. epoll reports the sockets of these calls again, in order of arrival.
+  // The time in µs for long calls in one turn. A call of a watcher is long if its MayTakeLong returns true, or if the
+  // socket was hung up. After this time, further long calls wait for a later turn, so that thousands of them do not
+  // delay other sockets. epoll reports the sockets of these calls again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // µs for long calls in a turn; further ones wait for a later turn
 
   struct Usage {                // what one call of Serve has used up of its limits

@@ -43,9 +43,9 @@ constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;  // Wake is tried again, while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// Resumes those of these sessions that still exist. Looks them up by ID, because a resumed session may close another
-// one of the list (CLIENT KILL), and a closed session may be freed meanwhile, while a long script lets other clients be
-// served.
+// Resumes those of the sessions that still exist. Looks each of them up by its ID, because a session that is resumed
+// may close another one (CLIENT KILL). A slow script lets other clients be served, so the closed session may be freed
+// before its turn comes here.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());

@@ -498,8 +498,8 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// Does nothing for a server that was killed (TEST). If the server was the last one, ends the main loop. Also ends the
-// server's own loop, if it has one; a server on the main loop is discarded in a later turn, unless it was the last.
+// Does nothing for a server that a TEST command has killed. Otherwise ends the loop of the server, or, for a server on
+// the main loop, discards the server in a later turn. After the last server, ends the main loop.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;
@@ -541,7 +541,7 @@ int ServerProcess::CleanUpFailedStart() {
 
 // --- Shared by the servers
 
-// Sets oom-score-adj, title and processors of a new child process. It has only this thread, so no lock is needed.
+// Called in a new child process: sets its oom-score-adj, title and processors. No other thread exists in the child.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
   const bool snapshot = work != ChildWork::kRewrite && work != ChildWork::kBackup;

@@ -58,15 +58,16 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // The replica itself may have caused the error by changes that the primary does not have. This requires that it
-    // accepts writes of clients or evicts keys itself, and also that the error depends on the data.
+    // Blames this replica's own changes of its data only if there may be such changes, and if the error depends on the
+    // data. The replica changes data itself if clients may write to it (replica-read-only no), or if it evicts keys
+    // (replica-ignore-maxmemory no).
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
-  // Handles a write that cannot reach the disk. Ignores kJournalOff (the append-only file could not be turned on
-  // again), because the server retries that.
+  // Handles the failure if this command is a write, and data cannot be written to the disk at present. Ignores
+  // kJournalOff (the append-only file could not be turned on again), because the server retries that.
   const auto trouble = call.command.Is(kWrite) ? parts_.durability->FindPersistenceTrouble() : std::nullopt;
   if (trouble && trouble->place != Durability::Trouble::Place::kJournalOff) HandleDiskWriteError();
 }

@@ -322,8 +322,9 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // Posts an empty task, so that another event loop turn begins, in which the replicas get more of their files. If all
-  // sockets are full, no task is needed, because a socket starts a turn when it has room again.
+  // Posts an empty task, if a replica that receives a file has room for more output: the task makes the event loop
+  // begin another turn, in which the file is continued. A replica whose socket is full needs no task, because the
+  // socket starts a turn when it has room again.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

@@ -496,7 +496,7 @@ void PrimaryLink::ForgetOffsetOnDisk() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
-  // Synced bytes of the incremental append-only file are safe only after the first base of the file is complete.
+  // Until the first base is complete (state kOn), the next start would ignore the incremental file, even if synced.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
   if (writer.SyncedBytes() >= mark_.appended_bytes) {

@@ -263,12 +263,12 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 }
 
 // Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
-// file does not tell the ID. The new history must begin above the offset that the old one has reached: elections prefer
-// the larger offset, and replicas of the old history may have older data. The file has the offset in its base, and in
-// annotations (AofWriter::AnnotateOffset). From the last of these on, the offset is estimated from the size of the
-// file, because the stream had the same commands, and also PINGs, requests for acknowledgements, and perhaps more
-// SELECTs. The estimate may be too low after a rewrite with `aof-use-rdb-preamble no`, before which the server had
-// restarted and had no replica since.
+// file does not contain the replication ID. The new history must begin above the last offset of the old history:
+// elections prefer the larger offset, and replicas of the old history may have older data. The file has the replication
+// offset in its base, and in annotations (AofWriter::AnnotateOffset). For the part of the file after the last
+// annotation, the growth of the offset is estimated from the size of this part: the replication stream had the same
+// commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The estimate may be too low after
+// a rewrite with `aof-use-rdb-preamble no`, if the server had restarted before it, and had no replica since then.
 void Replication::SetLeastOffset() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;

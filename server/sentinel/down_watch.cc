@@ -97,7 +97,8 @@ void DownWatch::AskOtherSentinels(Primary& primary, AskTiming timing) {
 
 void DownWatch::RequestOpinion(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
-  // A vote is requested for the epoch of this failover, which may be older than the current epoch.
+  // A request for a vote names the epoch of the failover that this Sentinel has begun, which may be older than its
+  // current epoch. A mere question whether the primary is down names the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->command_connection->Send(
       sentinel,

@@ -34,7 +34,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
   // promoted.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
-  // Announces the new primary to clients and Sentinels. The next step makes the other replicas follow it.
+  // Announces the new primary to clients and Sentinels. The step of the failover after this one makes the other
+  // replicas follow the new primary.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
   // Returns the best replica to promote, or null if none is suitable. Prefers replicas that follow this primary as far
   // as this Sentinel can tell (MayFollow), then a lower priority, then a larger replication offset, then a smaller run

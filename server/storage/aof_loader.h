@@ -86,8 +86,9 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   // Calls ReportProgress if its last call was at least 100 ms ago. Must be called after commands that may be slow, such
   // as scripts. The other reports come after a number of loaded bytes, which could be too late then.
   void ReportIfSlow(const Record& record);  // calls ReportProgress, if the last report was 100 ms ago or more
-  // Returns the command that had the name arguments[0] before rename-command. If there is none, returns `found` (the
-  // command that has this name now), or a command that clients cannot call. Returns null if the name is unknown.
+  // Returns the command that had the name arguments[0] before rename-command. If no renamed command had this name,
+  // returns `found`, the command that has the name now, or else a command that only an AOF or a primary may use.
+  // Returns null if the name is unknown.
   const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // finds a command by its old name
                                            const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading

@@ -211,8 +211,8 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  // Waits for running syncs. Data of earlier files must be on the disk first, and the system reports a failed sync only
-  // once.
+  // Waits for background syncs that are still running. Earlier files must be on the disk before this file. The system
+  // reports a failed sync only once, so this thread must not miss the result.
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
   synced_at_ms_ = parts_.real_clock.NowMs();
   const IoError error = file_->Sync();

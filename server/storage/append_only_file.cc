@@ -181,8 +181,9 @@ IoError AppendOnlyFile::FlushAndSync() {
   return writer_.SyncNow();
 }
 
-// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so
-// the next start ignores it.
+// Simulates a machine crash: truncates the incremental file to what is surely on the disk under `policy`. Does so only
+// in state kOn. In state kAwaitsBase the manifest does not name the incremental file yet, so the next start ignores
+// that file.
 IoError AppendOnlyFile::SimulateCrash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);

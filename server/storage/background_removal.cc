@@ -5,7 +5,7 @@
 
 namespace respite {
 
-// A removed file that is still open. Closing it frees its disk space.
+// Closes a removed file in the background. The file is still open until then, and only closing it frees its disk space.
 class BackgroundRemoval::Task final : public FileTask {
  public:
   explicit Task(std::unique_ptr<File> file) : file_(std::move(file)) {}

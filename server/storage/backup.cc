@@ -156,8 +156,8 @@ bool Backup::MustPostponeRewrite() const {
 
 bool Backup::IsWritingBase() const { return parts_.child_processes.Does(ChildWork::kBackup); }
 
-// Called before the append-only file is turned off. From now on, the backup records the commands itself, because it
-// needs them until it is sealed.
+// Called before the append-only file is turned off. A backup that uses its files takes over the incremental file, and
+// from now on appends the commands itself. If the base is still being written, the backup begins again.
 void Backup::HandleTurnOff() {
   if (way_ != Way::kFromAof) return;
   if (state_ == State::kSnapshotting) {

@@ -17,7 +17,7 @@ namespace respite {
 
 class BackupRecorder final : public Journal {  // writes propagated commands to a backup's own INCR file
  public:
-  // `journals` has the propagated commands. All of them must outlive this object.
+  // `journals` passes all propagated commands to this object. The three arguments must outlive this object.
   BackupRecorder(const Env& env, FileSystem& files, Journals& journals)
       : env_(env), files_(files), journals_(journals) {}
 

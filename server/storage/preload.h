@@ -14,8 +14,8 @@ namespace respite {
 
 struct Services;
 
-// Loads the data. Returns kFailed if the files are missing or damaged; the reason was logged. Requires: an empty
-// keyspace, and AppendOnlyFile::Prepare.
+// Loads the file that the directive preload-file names. Returns kFailed if files are missing or damaged; the reason was
+// logged. Requires: the keyspace is empty, and AppendOnlyFile::Prepare was called.
 LoadOutcome LoadPreloadFile(const Services& services);  // loads what preload-file names
 
 }  // namespace respite

@@ -168,8 +168,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   ReportStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // The save may have failed because another server has locked the dump. With Redis' default save points, the dump is
-  // then left to that server, and this server stops without saving.
+  // Stops without a saved file if another server has locked the RDB file, so that the save has failed. With Redis'
+  // default save points, this server leaves the file to the other server, unless the operator has requested the save.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

@@ -57,7 +57,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void OnEnded(const std::string& reason) override;  // fails the export, unless TAKEOVER was sent
 
  private:
-  // AUTH, and the requests CLUSTER SYNCSLOTS … (see the top of this file).
+  // The requests that an export sends to the target: AUTH, and CLUSTER SYNCSLOTS … (see the top of this file).
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
   Cluster& cluster() const;             // this server as a cluster node

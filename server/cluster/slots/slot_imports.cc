@@ -156,7 +156,8 @@ uint64_t SlotImports::TakeOver(Session& session) {
   return epoch;
 }
 
-// --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from an append-only file.
+// --- The commands CLUSTER SYNCSLOTS HIDE and REVEAL, which arrive in the primary's replication stream or are in an
+// append-only file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.dataset.keyspace;

@@ -51,9 +51,9 @@ struct ArInsert {
   }
 };
 
-// Gives a ring another size. As in Redis, the length of the array counts as the old size. Moves the newest elements
-// that fit to the indexes 0, 1, …, and removes all others. Changes nothing if the ring becomes larger and the next
-// index is the length or more, or LastInsert() is nullopt (as after ARSEEK to 0): then no old element is overwritten.
+// Changes the size of a ring. As in Redis, the length of the array counts as the old size. Moves the newest elements
+// that fit to the indexes 0, 1, …, and removes all others. Does nothing if the ring grows and its next insertion
+// overwrites no old element: the next index is the length or more, or LastInsert() is nullopt (as after ARSEEK to 0).
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;

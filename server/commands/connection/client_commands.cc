@@ -279,9 +279,9 @@ struct ClientList {
   }
 };
 
-// A command that Redis itself lacks: Redis as a managed service has it, to announce maintenance to its clients.
-// MOVING-ENDPOINT-TYPE is checked but has no effect, because TEST PUSH writes the whole announcement, with the
-// endpoint.
+// Implements CLIENT MAINT_NOTIFICATIONS, which only managed services of Redis have, to announce maintenance to their
+// clients. MOVING-ENDPOINT-TYPE is checked but has no effect, because TEST PUSH writes the whole announcement,
+// including the endpoint.
 struct ClientMaintNotifications {
   static constexpr CommandSpec spec = {.syntax =
                                            "CLIENT|MAINT_NOTIFICATIONS status(ON|OFF) [MOVING-ENDPOINT-TYPE "

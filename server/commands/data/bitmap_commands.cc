@@ -213,8 +213,8 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // Returns the first bit after the string if a clear bit is wanted and the client gave no end: clear bits follow the
-    // string. Otherwise returns -1.
+    // Returns -1 (not found), except if the client searches a clear bit and gave no end. The string then counts as if
+    // clear bits followed it, so the result is the first bit after the string.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };

@@ -222,7 +222,8 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
   return words;
 }
 
-// Parses the arguments of HGETEX and HSETEX in Redis 8.6, and of HSETEX in older versions, where FIELDS must come last.
+// Parses the arguments of HSETEX, and of HGETEX as in Redis 8.6. If `fields_come_last` is true (HSETEX before Redis
+// 8.6), FIELDS must come after all options.
 class FreeFieldWords {
  public:
   FreeFieldWords(Call& call, bool sets, bool fields_come_last)

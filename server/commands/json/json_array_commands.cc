@@ -70,7 +70,7 @@ struct ArrayTargets {
   }
 };
 
-// Calls change(array) for each array, and replies with the new lengths.
+// Calls change(array) for each array that the path has selected, and replies with the new lengths.
 template <class Change>
 void ChangeArrays(Call& call, ArrayTargets& targets, const KeyEvent& event, LegacyReply legacy, Change&& change) {
   const size_t legacy_index = targets.LegacyIndex(legacy);

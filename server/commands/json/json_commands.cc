@@ -315,15 +315,15 @@ void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& 
 }
 
 // Appends the values that a path selects: all of them as an array, or only the first one if `as_array` is false.
-// Returns false if `as_array` is false and the path selects nothing. Throws a Refusal if a budget does not suffice, or
-// if the text becomes longer than format.max_bytes.
+// Returns false if `as_array` is false and the path selects nothing. Throws a Refusal if one of the `budgets` (limits
+// of the work) is used up, or if the text becomes longer than format.max_bytes.
 bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
   std::vector<const JsonValue*> values;
   if (path.IsExpression()) {
     computed = path.Compute(root, budgets.selection);
-    // Throws if the budget was used up, because then the computed values are incomplete.
+    // Throws if the budget is used up, because the computed values are incomplete then.
     SpendJsonSteps(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {

@@ -19,8 +19,8 @@
 
 namespace respite {
 
-// As in Redis, a command takes all its arguments, opens the key, and only then parses the path. So an absent key hides
-// an error in the path.
+// The functions from here to ParseJsonPath take or parse one argument. As in Redis, a command takes all its arguments,
+// then opens the key, and only then parses the path. So an error in the path is not reported if the key does not exist.
 Bytes TakeJsonText(Call& call);                        // takes the next argument; throws if it is not UTF-8
 int64_t TakeJsonInteger(Call& call);                   // takes the next argument as an integer, or throws
 Bytes TakeOptionalJsonPath(Call& call);                // takes the text of a path if there is one; the default is "."

@@ -318,13 +318,12 @@ struct XAdd {
   }
 
  private:
-  // If the producer has added an entry with this idempotent ID before, replies with the ID of that entry. Returns false
-  // if the XADD is no duplicate.
-  // Sending: a duplicate is not propagated, because a replica of Redis that has forgotten the entry would add another
-  // one.
-  // Replaying: Redis propagates a duplicate with the ID `*`, and a new entry with its own ID. So a replayed `*` is a
-  // duplicate even if this server has forgotten the entry (the reply is then null). An entry with a replayed ID is new
-  // even if this server still knows the idempotent ID.
+  // Returns true if the XADD is a duplicate: the producer has added an entry with this idempotent ID before. In this
+  // case, replies with the ID of that entry. Returns false if the XADD must add its entry.
+  // A duplicate is not propagated, because a replica of Redis that has forgotten the entry would add another one.
+  // Commands from a primary or an append-only file: Redis propagates a duplicate with the ID `*`, and a new entry with
+  // its own ID. So an XADD with `*` is a duplicate even if this server has forgotten the entry (the reply is then
+  // null). An XADD with another ID is new even if this server still knows the idempotent ID.
   static bool ReplyToDuplicate(Call& call, const XAddOptions& options, Edit<Stream>& stream, Bytes id) {
     StreamProducers& producers = stream->Log().EnsureProducers();
     const bool is_recorded_duplicate = call.unit.IsReplaying() && !options.id;

@@ -32,7 +32,8 @@ class Clients;
 class PubSub;
 struct Dataset;
 
-// The client that a request, a remark or a finding of TEST LINT is about, with its name and address at that time.
+// The client that a request, a remark or a finding of TEST LINT is about. Its name and address are those at the time of
+// the request.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
 struct KeyView {  // a key and its database, without a copy of the name, for look-ups

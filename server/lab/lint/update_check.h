@@ -60,7 +60,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);  // remembers a read of one key
-  // Notes the write in other clients' reads of this key, and forgets the writer's own reads of what it has overwritten.
+  // Notes that a client has written a key: marks the remembered reads of this key by other clients, and forgets those
+  // reads of the writer itself that the write has overwritten.
   void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // notes a write of one key
   static void NoteOverwritten(const LintRequest& request,  // adds to `read` what this write has overwritten of it
                               const Extent& written, Read& read);

@@ -59,8 +59,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Takes the next pair of replies; nullopt: none. While more replies may arrive (kUnderWay), a reply waits for the
-  // reply of the other server.
+  // Takes the next pair: the replies of the recorded and of the new server to one request. Returns nullopt if there is
+  // none. With kUnderWay, a pair is complete only when both replies have arrived. With kEnd, one reply of the pair may
+  // be missing.
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.

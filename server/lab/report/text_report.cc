@@ -116,8 +116,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Advances to a row. Adds to shown_ the locks that begin at or above the middle of this row, and the waits that begin
-// above it. The locks and the waits of a chart are sorted by their beginning.
+// Advances to a row of the chart. Adds to shown_ the locks that begin at or above the middle of this row, and the waits
+// (of blocked clients) that begin above the middle. The locks and waits of a chart are sorted by their beginning.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {

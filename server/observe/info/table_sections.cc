@@ -136,7 +136,7 @@ class SizeDistribution {
   std::array<uint64_t, 65> bins_{};
 };
 
-// The distributions of a database by type, in the order of INFO. Values of other types (streams, arrays and the
+// The types whose values INFO keysizes counts by size, in this order. Values of other types (streams, arrays and the
 // types of modules) are not counted.
 constexpr std::array kCountedTypes = {ValueType::kString, ValueType::kList, ValueType::kSet, ValueType::kSortedSet,
                                       ValueType::kHash};

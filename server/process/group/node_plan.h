@@ -25,9 +25,9 @@ class NodePlan {  // the nodes of a process, and the settings of each
   bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible; nullopt: possible
-  // Creates those directories of the nodes that do not exist yet. If there are Sentinels, or for a test run (--test)
-  // whose settings ask for no persistence and no Unix sockets, creates them in a new temporary directory, so that
-  // several groups can run at the same time. Otherwise creates them in the directory of the process.
+  // Creates the directories of the nodes that do not exist yet. They are made in the directory of the process, with two
+  // exceptions that use a new temporary directory, so that several groups can run at the same time. These are a group
+  // with Sentinels, and a test run (--test) whose settings ask for no persistence and no Unix sockets.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; returns the error
   void RemoveFolders();  // after a failed start: removes empty directories that MakeFolders made, and the temporary one
   void RemoveTemporaryFolder();  // removes the temporary directory with its content, if there is one
