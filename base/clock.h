@@ -64,7 +64,7 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
 
   // Makes each MonotonicUs() and NowUs() first move the clock forward, for tests of code that waits in a loop until
   // time passes.
-  void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each MonotonicUs() or NowUs() first moves the clock
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // for tests: each reading first moves the clock by elapsed_us
     us_per_reading_ = elapsed_us;
   }
 

@@ -46,7 +46,7 @@ struct ArrayBlock {                         // the elements at 64 neighbouring i
     ArrayElement* many;  // the elements in order, if there are several
   };
 
-  uint32_t Count() const { return static_cast<uint32_t>(std::popcount(used)); }
+  uint32_t Count() const { return static_cast<uint32_t>(std::popcount(used)); }  // number of elements
   bool Has(uint32_t offset) const { return (used >> offset & 1) != 0; }  // true: there is an element at this offset
   uint32_t PlaceOf(uint32_t offset) const {                              // number of elements before this offset
     return static_cast<uint32_t>(std::popcount(used & ((uint64_t{1} << offset) - 1)));
@@ -107,9 +107,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   struct SliceStats {                              // totals over all slices, for ARINFO FULL
     uint64_t dense = 0;                            // slices with more than kSparseMax elements
     uint64_t sparse = 0;                           // slices with at most kSparseMax elements
-    uint64_t dense_span = 0;       // sum over the dense slices: indexes from the first to the last element
-    uint64_t dense_elements = 0;   // elements in dense slices
-    uint64_t sparse_elements = 0;  // elements in sparse slices
+    uint64_t dense_span = 0;                       // sum over the dense slices: last minus first index, plus 1
+    uint64_t dense_elements = 0;                   // elements in dense slices
+    uint64_t sparse_elements = 0;                  // elements in sparse slices
   };
   static constexpr uint64_t kSparseMax = 10;  // a slice with at most this many elements counts as sparse
   SliceStats MeasureSlices() const;           // totals over all slices; cost: O(number of blocks)

@@ -183,7 +183,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   uint32_t LongElementBytes(uint32_t place,  // bytes of the element at `place`, over 253, and of its two lengths
                             uint8_t length_byte) const;
   uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // size of element `index`, which ends at `place`
-  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins; adds up the elements before
+  uint32_t PlaceOf(uint32_t index) const;           // offset where element `index` begins; adds up the sizes before it
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the end of the chunk
   Bytes DecodeSlowElement(Scratch& scratch) const;  // the current element, if sealed or longer than 253 bytes
 

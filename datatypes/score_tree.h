@@ -149,7 +149,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits each array of `to` and of `from`
+    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visit(array of `to`, of `from`) for each array
       visit(to.scores, from.scores);
       visit(to.members, from.members);
     }
@@ -231,7 +231,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   Path PathToItem(const ScoredMember* member) const;  // the path from the root to this item
   Path PathToRank(size_t rank) const;                 // the path from the root to the item of this rank
   static Cursor ItemAfterPlace(Place place);          // the item after this gap; AtEnd(): there is none
-  Cursor ItemBeforePlace(Place place) const;          // the item before this gap; AtEnd(): there is none
+  Cursor ItemBeforePlace(Place place) const;          // the item before `place`; AtEnd(): none
 
   // In these functions, `level` is the number of inner nodes above a node: the root has level 0. The parent of the node
   // is steps[level - 1] of the path.

@@ -95,8 +95,8 @@ class Set : public Collection {  // gives access to the set of one key
   // AddInteger and AddToListpack make the set a table if the new member exceeds the limits.
   bool AddInteger(int64_t value);                                 // adds to an intset; false: exists already
   bool AddToListpack(const EncodedElement& element, Bytes text);  // adds to a listpack; false: exists already
-  bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: was no member
-  void ConvertToTable();                                          // makes a packed set a MemberTable
+  bool RemoveFromListpack(const EncodedElement& element);  // removes a member from a listpack; false: it was no member
+  void ConvertToTable();                                   // makes a packed set a MemberTable
   bool TryConvertToListpack(Bytes text);  // makes an intset a listpack, before `text` is added; false: over the limits
 
   PackedElement PackedAt(size_t index) const;  // the member at `index` in order of iteration; requires: packed

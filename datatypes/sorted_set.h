@@ -97,7 +97,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
 
   static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack element at offset `at`
   template <class StartsHere, class EndsAtOrAfter>
-  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of a range, whose ends the callbacks define
+  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of the members in a range, which the callbacks define
                               EndsAtOrAfter&& ends_at_or_after) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // adds or updates a member of a ScoreTable
   void AddToListpack(Bytes member, double score);  // requires: not a member yet, and within the limits

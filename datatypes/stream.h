@@ -232,7 +232,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` empties `block`
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` keeps none of it
   bool KeepsFrom(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
@@ -250,7 +250,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 
-  Blocks blocks_;                               // the blocks, by the ID of their first entry or a lower ID
+  Blocks blocks_;                               // all blocks; the key is at most the ID of the block's first entry
   uint64_t length_ = 0;                         // number of live entries
   uint64_t entries_added_ = 0;                  // how many entries were ever added, unless XSETID set another number
   StreamId first_id_;                           // ID of the first live entry; 0-0: none

@@ -43,7 +43,7 @@ class ValueSlot final : public PackedStore {  // the place of one collection in 
   void UpdateView();  // sets data_ and size_ again, after the entry has moved
 
   Database* database_ = nullptr;  // the database of the key; null: the slot is read-only
-  Entry* entry_ = nullptr;        // null: there is no such key
+  Entry* entry_ = nullptr;        // the key with the collection; null: there is no such key
 };
 
 struct CollectionContext {  // constructor arguments of Hash, List, Set … Json

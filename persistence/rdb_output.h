@@ -82,7 +82,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
 
   RdbCompression compression_;            // whether texts are compressed if that saves memory (rdbcompression)
   RdbDialect dialect_ = RdbDialect::k72;  // the Redis that must read the output: k70 (7.0) or k72 (7.2)
-  RdbDrain* drain_ = nullptr;             // gets each full buffer; null: the buffer grows instead
+  RdbDrain* drain_ = nullptr;             // gets each full buffer, which is then reused; null: the buffer grows
   std::string buffer_;                    // output; the first size_ bytes are in use
   size_t size_ = 0;                       // used bytes of buffer_
 };

@@ -40,7 +40,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
   const std::optional<uint64_t> total_;  // length of the whole RDB; nullopt: unknown
   RdbItemReader items_;                  // reads the complete items
   RdbInput input_{Bytes()};              // the bytes that are being parsed
-  std::string incomplete_item_;          // received bytes of an incomplete item
+  std::string incomplete_item_;          // the bytes received so far of an item that is not complete yet
   uint64_t retry_at_bytes_ = 0;          // reading incomplete_item_ is tried again when it has this many bytes
   uint64_t base_ = 0;                    // position of incomplete_item_ in the RDB
   uint64_t checksum_ = 0;                // CRC-64 of the bytes of the RDB before base_

@@ -113,6 +113,6 @@ struct RdbHeader {                              // signature and version, the fi
   rdb::Dialect dialect = rdb::Dialect::kRedis;  // whether type numbers have the meaning of Redis or of Valkey 9
 };
 // Requires: bytes.size() == kRdbHeaderBytes.
-RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first 9 bytes of an RDB
+RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // reads magic and version; a fault if bad
 
 }  // namespace respite

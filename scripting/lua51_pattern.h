@@ -60,7 +60,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   }
   void CallScriptHook();  // calls the script's hook, which may raise an error to end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: the pattern's [set] has `c`
-  Capture& FinishedCapture(int index);  // the capture `index`; an error if its `)` is not reached
+  Capture& FinishedCapture(int index);  // capture number `index`; Lua error if it has not ended yet
 
   lua_State* lua_;                             // for errors and captures
   Bytes subject_;                              // the text in which the pattern is searched

@@ -120,7 +120,7 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   struct Sampling {                // limits of an estimate by UsedBytes
     size_t max_samples;            // how many elements of a large container are measured
     size_t max_visits;             // how many values inside the value may still be visited
-    bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
+    bool is_extrapolated = false;  // true: an outer container multiplies the result, so inner ones do not
   };
   static constexpr int kTagBits = 3;  // the lowest bits of word_, which hold the tag
   // The values of bits 0-2, in the order of the table at the top of this file.
@@ -132,17 +132,17 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   explicit JsonValue(uint64_t word) : word_(word) {}
   uint64_t Tag() const { return word_ & 7; }
-  bool OwnsMemory() const { return Tag() >= kLargeTag && word_ > 7; }  // true: word_ has a pointer
-  void* Pointer() const { return reinterpret_cast<void*>(word_ & ~uint64_t{7}); }
-  Block* GetBlock() const { return static_cast<Block*>(Pointer()); }
-  void SetBlock(Block* block) { word_ = reinterpret_cast<uint64_t>(block) | Tag(); }
+  bool OwnsMemory() const { return Tag() >= kLargeTag && word_ > 7; }              // true: word_ has a pointer
+  void* Pointer() const { return reinterpret_cast<void*>(word_ & ~uint64_t{7}); }  // the address, without the tag
+  Block* GetBlock() const { return static_cast<Block*>(Pointer()); }  // memory of an array or object; null: it is empty
+  void SetBlock(Block* block) { word_ = reinterpret_cast<uint64_t>(block) | Tag(); }  // sets the address; keeps the tag
   static JsonValue MakeLarge(Large large);  // makes a number that needs memory of its own
   void Free();                              // frees the memory of this value, and of all values inside it
   void Reserve(size_t size);                // makes room for `size` elements or members
   void FitToSize();                         // frees spare memory if at most half of it is in use
   // FindMember sets `place` to the position of the name in the sorted index, found or not; 0 if there is no such index.
   // AppendMember inserts a new name at this position.
-  JsonMember* FindMember(Bytes name, size_t& place) const;           // finds a member by its name; null: there is none
+  JsonMember* FindMember(Bytes name, size_t& place) const;           // null: none; sets `place` for AppendMember
   void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
   double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes from a sample
   void SortNames();                                                  // fills the sorted index from the names

@@ -80,7 +80,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t Count() const { return count_; }                   // number of nodes
   uint32_t SlotLimit() const { return slot_limit_; }          // all slots are below this number
   bool IsUsed(uint32_t slot) const { return At(slot).used; }  // false: there is no node; requires: slot < SlotLimit()
-  uint32_t Entry() const { return entry_; }                   // where searches begin; kNone: the graph is empty
+  uint32_t Entry() const { return entry_; }  // slot of the node where searches begin; kNone: empty graph
   uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
   size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
 
@@ -92,7 +92,7 @@ class HnswGraph {  // vectors and the links between them
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
   // The memory of a node that the owner of the graph uses for its own data. The address is valid until the next Insert.
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // the owner's memory in the node's record
-  const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
+  const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }  // the owner's memory in the record
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
     return {FirstLinkAt(slot, layer), LinkCountAt(slot, layer)};
   }
@@ -159,7 +159,7 @@ class HnswGraph {  // vectors and the links between them
   // Record, At, UpperLinksOf and FirstLinkAt return addresses in the memory of a node. The next AddRoom may move this
   // memory. UpperLinksOf returns the address of the number of links on a layer above 0; the links follow that number.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_; }
-  const char* Record(uint32_t slot) const {
+  const char* Record(uint32_t slot) const {  // address of the node's record
     return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * record_bytes_;
   }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
@@ -185,7 +185,7 @@ class HnswGraph {  // vectors and the links between them
   }
 
   uint32_t TakeSlot();  // returns an unused slot for a new node; makes room if necessary
-  void AddRoom();       // adds a page of records, or enlarges the first page
+  void AddRoom();       // makes room for more nodes: adds a page of records, or enlarges the first page
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node
 
@@ -206,7 +206,7 @@ class HnswGraph {  // vectors and the links between them
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;
   void Reconnect(std::span<const uint32_t> nodes, uint32_t layer);  // links nodes that have lost a common neighbour
-  void ChooseEntry();                                               // sets entry_ to a node of the highest level
+  void ChooseEntry();  // makes a node of the highest level the start of searches (entry_)
 
   VectorFormat format_;       // encoding and dimensions of the vectors
   uint32_t m_;                // maximum number of links per node and layer above 0

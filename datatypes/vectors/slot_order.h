@@ -24,7 +24,7 @@ class SlotOrder {  // slots in the order of the names of their elements
 
   // Returns the place of the first element whose name is not below `name`. Cost: O(log n) comparisons.
   template <class NameOf>
-  Place AtOrAfter(Bytes name, NameOf&& name_of) const {  // the first element whose name is not below `name`
+  Place AtOrAfter(Bytes name, NameOf&& name_of) const {  // the first element not below `name`; name_of(slot): its name
     const auto is_below = [&](uint32_t slot, Bytes wanted) { return name_of(slot) < wanted; };
     auto chunk = std::upper_bound(chunks_.begin(), chunks_.end(), name, [&](Bytes wanted, const auto& candidate) {
       return wanted < name_of(candidate.front());

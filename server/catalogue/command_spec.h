@@ -266,12 +266,12 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool selects_database = false;      // may change the selected database of the connection, as SELECT does
   bool runs_when_subscribed = false;  // allowed while a RESP2 client has subscriptions, as PING is
   bool reports_disk_trouble = false;  // refused with MISCONF, as writes are, while persistence fails
-  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force after this command (or any subcommand of it)
+  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force after it and after its subcommands
   bool serves_moving_slots = false;   // in a cluster: runs during a slot migration, even if some keys have moved
   bool sent_by_slot_source = false;   // sent with the changes of exported slots, although it has no keys (MULTI …)
   uint8_t public_words = kAllWords;   // first words (with the name) that crash and TEST reports may show
   FlagsHook flags_of = nullptr;       // flags of one request, for EXEC and scripts; null: always `flags`
-  bool uses_all_databases = false;    // a user whose ACL rules limit the databases may not run it
+  bool uses_all_databases = false;    // for ACL: uses all databases, so a user limited to some may not run it
   DatabaseWordsHook database_words = nullptr;  // finds the database numbers in a request; null: it names none
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null

@@ -78,7 +78,7 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the
 
 // Returns the position in argv of the key of a command that always has exactly one key, at a fixed place. Otherwise
 // returns 0. Requires: if the command also has CommandSpec::find_keys, that function finds the same key.
-uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key, at a fixed place; 0: otherwise
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key if its place is fixed; else 0
 
 // --- Functions that find the keys of a request of one command. The command names its function in
 // CommandSpec::find_keys.

@@ -92,7 +92,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText() const override;  // what is due: "BLPOP of client 3 times out", also for a retry
+  std::string NextDueText() const override;  // what is due at NextDueMs: "BLPOP of client 3 times out"
 
   size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry time
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO

@@ -58,7 +58,7 @@ struct ClientAddresses {  // addresses of both ends of a client's connection, se
 
   // Returns whether the client has an IPv6 address. As in Valkey, clients of a Unix socket count as clients with an
   // IPv4 address.
-  bool IsIpv6() const { return peer.starts_with('['); }  // the client has an IPv6 address
+  bool IsIpv6() const { return peer.starts_with('['); }  // true: IPv6; false: IPv4 or a Unix socket
 
   std::string peer;             // address of the client: "127.0.0.1:50000", or "/path/to.sock:0"
   std::string local;            // address of the server's end of the connection: "127.0.0.1:6379"
@@ -108,7 +108,7 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
   }
 
   enum class Fate : uint8_t { kSent, kDropped };  // whether a reply is sent
-  Fate EndCommand();                              // call it after each command; returns whether its reply is sent
+  Fate EndCommand();  // call it after each command; whether the client gets the command's reply
 
  private:
   enum class Mode : uint8_t {  // what CLIENT REPLY has set

@@ -70,7 +70,7 @@ struct ClientSubsystem {  // all components that deal with clients
   MigratingKeys migrating_keys;           // keys that MIGRATE is sending to another server
   BlockedClients blocked;                 // clients that wait in BLPOP, XREAD BLOCK, WAIT …
   Tracking tracking;                      // client-side caching: sends invalidations (CLIENT TRACKING)
-  KeyEventListeners key_event_listeners;  // get key events: TEST JOURNAL and TEST LINT
+  KeyEventListeners key_event_listeners;  // TEST JOURNAL and TEST LINT, which get each keyspace event
   ChangeDispatcher change_dispatcher;     // tells WATCH, blocked clients, tracking … of each change of the data
   Users users;                            // all ACL users
   AclLog acl_log;                         // the log of refused requests and failed logins (ACL LOG)

@@ -103,7 +103,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;   // most bytes for one session
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;    // least bytes for one session
 
-  void Flush(size_t place, size_t max_bytes);  // sends at most `max_bytes` of flushing_sessions_[place]
+  void Flush(size_t place, size_t max_bytes);  // sends at most `max_bytes` of the session flushing_sessions_[place]
 
   BlockPool& pool_;                                        // owns free memory blocks for output
   const User& initial_user_;                               // user of new sessions, before they log in

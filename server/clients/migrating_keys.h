@@ -50,7 +50,7 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
-  void OnChange(int db, Bytes key);    // the key has changed: if MIGRATE sends the key, notes it for WasChanged
+  void OnChange(int db, Bytes key);    // called for each changed key; notes it if MIGRATE is sending it
   void OnFlush(int db);                // called before `db` loses all keys: its keys count as changed
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: their keys count as changed
     OnFlush(db);

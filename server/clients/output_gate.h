@@ -27,7 +27,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // Requires: `place` is not before an existing barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back output after `place` unsent bytes, for a time
   struct Trickle {             // output that is sent slowly, some bytes every few milliseconds
-    uint64_t rule_id = 0;      // id of the fault rule for which Open ends the slow output
+    uint64_t rule_id = 0;      // TEST FAULT rule that made the output slow; Open ends it by this id
     size_t bytes = 0;          // number of bytes after the barrier that are sent slowly
     int64_t bytes_per_second;  // speed in bytes per second, more than 0
   };
@@ -36,7 +36,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // then the caller closes the connection.
   void EndOutputAfter(size_t place);  // cuts the output after the next `place` unsent bytes
 
-  void BeginPartialReply(size_t place);                        // holds back output after `place` unsent bytes
+  void BeginPartialReply(size_t place);  // holds back output after the next `place` bytes, until EndPartialReply
   bool HasPartialReply() const { return has_partial_reply_; }  // true: an incomplete reply is held
   size_t EndPartialReply();  // lets the held reply pass; returns its position in the unsent output
 

@@ -28,7 +28,7 @@ struct Replica {  // what a primary knows about one of its replicas
 
   // The ID of a replica follows this prefix in REPLCONF capa. Primaries of Redis and Valkey ignore capabilities that
   // they do not know.
-  static constexpr Bytes kIdCapability = "respite-id:";
+  static constexpr Bytes kIdCapability = "respite-id:";  // in REPLCONF capa: the replica's ID follows it
 
   // The properties that the replica has announced by REPLCONF and PSYNC, such as its port.
   std::string id;            // the same for all connections of one replica; empty: not announced, as by Redis

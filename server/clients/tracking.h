@@ -96,9 +96,9 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // keys; a RESP null means all keys.
   void Tell(Session& session, Bytes keys);  // sends an invalidation to the client or its REDIRECT
   void TellAll(Session& session);           // tells the client (or its REDIRECT) that all its cached keys are invalid
-  bool IsFarOverLimit() const;              // true: no more keys are remembered; see clients_to_tell_all_
-  size_t MaxNameBytes() const;              // maximum of name_bytes_; above it, EnforceTableLimit forgets keys
-  uint64_t RunningClientId() const;         // id of the client whose command runs now; 0: none
+  bool IsFarOverLimit() const;       // true: twice the limit is reached, so no key is added; see clients_to_tell_all_
+  size_t MaxNameBytes() const;       // maximum of name_bytes_; above it, EnforceTableLimit forgets keys
+  uint64_t RunningClientId() const;  // id of the client whose command runs now; 0: none
 
   const Parts parts_;                                    // the objects that the constructor got
   Readers readers_;                                      // for each key the ids of the clients that have read it

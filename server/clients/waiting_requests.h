@@ -32,7 +32,7 @@ struct Progress {  // progress of a request that runs in several Turns
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };
 
-struct CommandState {  // the base class for what a command keeps between its Turns; see Session::command_state
+struct CommandState {  // base of what a command remembers until it continues in a later Turn
   CommandState() = default;
   CommandState(const CommandState&) = delete;
   CommandState& operator=(const CommandState&) = delete;

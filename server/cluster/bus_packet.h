@@ -110,7 +110,7 @@ struct PublishBody {    // the content of PUBLISH and SPUBLISH between nodes
   std::string message;  // the published message
 };
 struct UpdateBody {           // the content of UPDATE: tells an outdated node which slots a node owns
-  uint64_t config_epoch = 0;  // the epoch with which the owner claims the slots
+  uint64_t config_epoch = 0;  // configuration epoch of the node `id`
   NodeId id;                  // the node that owns the slots
   SlotSet slots;              // all slots of the node `id`
 };

@@ -122,7 +122,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   //   a known node:    removes `node`, updates the address of `known`, and returns null
   //   an invalid id, or the id of a node in handshake:   returns null
   // After null, the caller must ignore the rest of the packet.
-  ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
+  ClusterNode* EndHandshake(ClusterNode& node,  // sets id of `node`; null: ignore the packet
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // notes a PONG of `node`: no PING is pending now; calls ClearFailureOnAnswer
   // Called when `node` has sent a packet on `link`. If the packet shows a new address of `node`, stores it and closes
@@ -162,7 +162,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   int64_t primary_follows_me_since_ms_ = 0;  // since when my primary says it is my replica (Unix time); 0: it does not
   uint64_t reported_view_version_ = 0;       // version of the ClusterView at the last OnTopologyChanged
   NodeId announced_primary_;             // primary of this node at the start or in the last announcement; null: none
-  int64_t primary_announced_at_ms_ = 0;  // when a new primary was last announced to all nodes (Unix time)
+  int64_t primary_announced_at_ms_ = 0;  // when this node last told all nodes of its new primary (Unix time)
 };
 
 }  // namespace respite

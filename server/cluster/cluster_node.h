@@ -54,7 +54,7 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   int64_t data_received_ms = 0;     // when anything last arrived from the node (Unix time)
   int64_t failed_at_ms = 0;         // when the node became FAIL, or this server started with FAIL (Unix time)
   int64_t voted_at_ms = 0;          // when this server last voted for a replica of this primary (Unix time)
-  int64_t orphaned_at_ms = 0;       // since when ReplicaMigration::IsOrphaned is true (Unix time); 0: it is false
+  int64_t orphaned_at_ms = 0;       // Unix time since which ReplicaMigration::IsOrphaned is true; 0: it is false
   int64_t offset = 0;               // replication offset that the node last reported
   int64_t replica_offset = 0;       // `offset` when the node last reported to be a replica; 0: never
   int64_t offset_at_ms = 0;         // when the node reported `offset` (Unix time)

@@ -36,7 +36,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                                          const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session,  // `node`'s IP for this client, which uses IPv4 or IPv6
                                   const ClusterNode& node);
-  static int PortFor(const Session& session, const ClusterNode& node);  // `node`'s port for this client: TCP or TLS
+  static int PortFor(const Session& session, const ClusterNode& node);  // TCP or TLS port, as the client uses
 
  private:
   struct RequestedKeys {  // the keys of one request or transaction: their slot, and whether they exist
@@ -48,7 +48,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
-    const SlotSet* imports = nullptr;  // slots of the import whose source is this client; null: an ordinary client
+    const SlotSet* imports = nullptr;  // slots that are imported from this client; null: it imports none
     bool has_keys_outside_imports = false;  // some keys are in slots outside `imports`
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
@@ -81,7 +81,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
                           const RequestedKeys& requested_keys) const;
   // Decides who serves a request for a slot that migrates or is imported: this node, another node (ASK), or none for
   // now (TRYAGAIN).
-  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: no slot moves, or it makes no difference
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nullopt: as if no slot moved
                                            const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if not served here, such as MOVED
 

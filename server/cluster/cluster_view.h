@@ -102,7 +102,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks for a save of nodes.conf soon
   Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // returns and clears the most urgent request
   void RequestHealthCheck() { is_health_check_requested_ = true; }    // asks for a new decision on cluster_state
-  bool TakeHealthCheckRequest() {  // returns and clears whether a decision was requested
+  bool TakeHealthCheckRequest() {  // whether a new decision was requested since the last call
     return std::exchange(is_health_check_requested_, false);
   }
   uint64_t version() const { return version_; }  // increases with every change that clients can learn

@@ -55,7 +55,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
  private:
   std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // nodes to describe to `receiver`
   GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes `node` for a packet
-  PingExtensions MyExtensions();  // what this node announces: names, shard, client addresses, and forgotten nodes
+  PingExtensions MyExtensions();  // this node's names, shard and client addresses, and the nodes that it has forgotten
   void ApplyGossipEntry(ClusterNode& sender,  // applies what `sender` says of another node
                         const GossipEntry& entry);
   void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // applies what `sender` says of the known `node`

@@ -66,7 +66,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   const Parts parts_;                 // the arguments of the constructor
   int64_t until_ms_ = 0;              // when the failover is given up (Unix time); 0: none is under way
   bool is_election_allowed_ = false;  // true: this replica may start the election (CanStartElection checks more)
-  bool is_request_ = false;           // the primary has requested the failover (kIfPrimaryIsGone)
+  bool is_request_ = false;           // SHUTDOWN FAILOVER: the primary requested it before it stopped
   int64_t primary_offset_ = -1;       // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                    // on a primary: the replica that requested the failover
 };

@@ -37,7 +37,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
 
   const Parts parts_;              // the arguments of the constructor
   int64_t compared_since_ms_ = 0;  // when own_offset_ was stored, for comparison with siblings (Unix time); 0: not yet
-  int64_t own_offset_ = 0;         // the offset of this replica at compared_since_ms_
+  int64_t own_offset_ = 0;         // replication offset of this replica at compared_since_ms_
 };
 
 }  // namespace respite

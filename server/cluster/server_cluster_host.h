@@ -37,7 +37,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   void RunNowOrAfterLongTask(std::function<void()> task) override;     // runs `task` now, or when a load or script ends
   bool IsInLongTask() const override;                                  // true: a load or a slow script runs
   void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
-  void ResumeWrites() override;                                        // lets clients write again, after PauseWrites
+  void ResumeWrites() override;                                        // ends PauseWrites: clients may write again
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes to this server's clients
   void OnTopologyChanged() override { has_topology_changed_ = true; }  // TakeTopologyChange will return true
   bool Save(const ClusterView& view, Durably durably) override;        // writes nodes.conf; false: it failed

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-constexpr FreeMode FreeLaterIf(bool lazily) {  // true: free a value on the background thread; false: immediately
+constexpr FreeMode FreeLaterIf(bool lazily) {  // kLater if true, otherwise kNow
   return lazily ? FreeMode::kLater : FreeMode::kNow;
 }
 

@@ -69,7 +69,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     return size > 0 && begin <= last_ && begin + size - 1 >= first_;
   }
 
-  void SortPart(size_t begin, size_t size) {  // sorts a part; recursion for its lower half, a loop for the upper one
+  void SortPart(size_t begin, size_t size) {  // sorts a part, or at least the wanted places in it
     while (size >= kFewItems && compares_left_ != 0) {
       Swap(begin, PivotOf(begin, size));
       const Middle middle = Partition(begin, size);

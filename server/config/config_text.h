@@ -42,7 +42,7 @@ struct ConfigLines {                        // lines that are no directives, in 
   std::vector<ConfigLine> rename_command;   // lines "rename-command OLD NEW"; an empty NEW removes the command
   std::vector<ConfigLine> user;             // lines "user NAME RULE…"
   std::vector<ConfigLine> loadmodule;       // lines "loadmodule PATH ARGUMENT…"
-  std::vector<ConfigLine> module_settings;  // lines "MODULE.NAME VALUE…"
+  std::vector<ConfigLine> module_settings;  // lines "MODULE.NAME VALUE…", which set directives of modules
   std::vector<ConfigLine> sentinel;         // lines "sentinel SUBJECT …" of sentinel.conf; only in sentinel mode
 };
 
@@ -80,7 +80,7 @@ class ConfigReader {  // reads the lines of configuration files and options into
   Outcome ReadUnknown(const ConfigLine& line);  // a line of no known kind: adds a note if harmless, else error
   Outcome Include(const ConfigLine& line);      // reads the files that a line `include` names
   Outcome CheckAndAdjustSettings();             // error if values contradict each other; adjusts `hz` …
-  Outcome CheckAndApplyNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
+  Outcome CheckAndApplyNodes();  // sets what `nodes` and `sentinels` imply; error if they contradict other values
 
   Settings& settings_;                            // where the values are stored
   ServerMode mode_;                               // a normal server or a Sentinel

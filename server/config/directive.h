@@ -94,7 +94,7 @@ struct ChoiceShape {                  // how a directive whose value is one of a
   int (*get)(const Settings&);        // reads the value from the settings
   void (*set)(Settings&, int);        // stores a checked value in the settings
   std::span<const ChoiceName> names;  // all permitted values and their names
-  Objection (*check)(int);            // returns why a value is refused, or nullopt; null: no check
+  Objection (*check)(int);            // returns an error to refuse a value, else nullopt; null: any value is allowed
 };
 
 struct SpecialShape {                                         // how a directive with its own syntax is parsed and shown

@@ -190,7 +190,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
+  bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines of fields
   bool HasLivingFields(const Entry& entry);         // false: the hash counts as absent; notes the hash for purging
   CollectionContext ContextOf(ValueSlot slot) const {  // the constructor argument of Hash, List …: slot, limits, time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};

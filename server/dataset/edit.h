@@ -83,7 +83,7 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
 
   DbView& db_;
   Bytes key_;
-  bool is_change_reported_ = false;          // the command has reported a change of this key
+  bool is_change_reported_ = false;          // true: ReportChange… was called
   [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 

@@ -22,7 +22,7 @@ struct History {                           // replication history of the data: i
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
   std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
   int64_t former_end = -1;   // the previous history ended before this offset; -1: there is none
-  int stream_db = 0;         // number of the database that the last SELECT in the stream selected
+  int stream_db = 0;         // number of the database that the stream's last SELECT selected
   int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::SetLeastOffset)
   bool is_shared = false;    // true: replicas or a primary may have this history, so snapshots store it
   // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the

@@ -20,7 +20,7 @@ struct JournalEntry {                                                           
   // A bit of `targets` in addition to those of Target: replicas get the command outside the MULTI and EXEC of its
   // group, after them. This is for a command that an older replica may not know, because Redis refuses a whole
   // transaction that contains an unknown command.
-  static constexpr uint8_t kAlone = 4;  // bit of `targets`: outside the group's MULTI, after it
+  static constexpr uint8_t kAlone = 4;  // bit of `targets`: replicas get it after the group's MULTI … EXEC
 
   int db;
   uint8_t targets;  // bits of Target: who gets the command; also kAlone, if it applies
@@ -87,7 +87,7 @@ class Journals {  // all attached journals, which receive every propagated comma
     ~Mute() { --journals_.mutes_; }
 
    private:
-    Journals& journals_;  // muted by this object
+    Journals& journals_;  // the journals that get nothing while this object exists
   };
 
   // Requires: the journal is not attached.

@@ -50,7 +50,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // minutes since the last use, modulo 2^16 (LFU)
     return (LfuClock(now_ms) - (bits >> 8)) & 0xffff;
   }
-  uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due
+  uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter in `bits`, after its decay up to now_ms
 
  private:
   static constexpr uint32_t kMask = 0xffffff;        // the 24 usage bits that an entry stores

@@ -103,7 +103,7 @@ class Args {  // a cursor over the arguments of one command
 
   std::span<const Bytes> words_;  // all arguments, with the command's name
   size_t next_;                   // index of the next argument
-  const HiddenTokens* hidden_;    // tokens that the emulated version lacks, so that IsToken rejects them; may be null
+  const HiddenTokens* hidden_;    // tokens that the emulated version lacks: never accepted; null: none
 };
 
 template <class Type>

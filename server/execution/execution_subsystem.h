@@ -43,7 +43,7 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   Gates gates;                             // checks that may refuse commands before they run: ACL, maxmemory …
   Executor executor;                       // runs requests, from the arguments to the reply
   ScriptRunner scripts;                    // runs scripts and functions
-  ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, by text and by SHA-1
+  ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, found by text or by SHA-1
   FunctionLibraries function_libraries;    // the libraries of FUNCTION LOAD
   FunctionLibraryStore function_store;     // lets the Dataset exchange function_libraries
 };

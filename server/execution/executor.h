@@ -73,7 +73,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     MigratingKeys& migrating_keys;                  // keys that MIGRATE is sending
     ClientFaults& client_faults;                    // faults of connections and replies (TEST FAULT)
     const RequestFaultSources& faults;              // sources of injected faults (TEST FAULT)
-    const LateBound<ReplyEditor>& reply_editor;     // changes replies on purpose (TEST SHUFFLE)
+    const LateBound<ReplyEditor>& reply_editor;     // shuffles elements of replies while TEST SHUFFLE is on
     const LateBound<const Durability>& durability;  // says whether disk errors forbid writes
     const Role& role;
     StatsRecorder& stats_recorder;  // counts commands for INFO

@@ -14,7 +14,7 @@ class FunctionLibraryStore final : public FunctionStore {  // exchanges all func
   // `libraries` must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
-  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // stores new, returns old libraries
+  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // stores new (null: none), returns old
 
  private:
   FunctionLibraries& libraries_;  // the libraries of FUNCTION LOAD

@@ -42,8 +42,8 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   }
 
   void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless OnWait has done so
-  void OnRefusal(const RefusedCall& call) override;  // shows a refused EXEC, but no other refused command
-  void OnWait(const WaitingCall& call) override;     // shows a command that blocks its client
+  void OnRefusal(const RefusedCall& call) override;  // shows a refused EXEC; ignores other refused commands
+  void OnWait(const WaitingCall& call) override;     // shows a command when it begins to block its client
 
  private:
   void ShowUnlessHidden(const Session& session, const Command& command,  // shows no command with kAdmin or kSkipMonitor

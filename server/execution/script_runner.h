@@ -112,7 +112,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // sets current_, the running script
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to check `gate`
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // true: `gate` is checked
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);  // throws if not allowed in this script
   void CheckMayBeCalled(const Command& command) const;  // throws if scripts may not call `command`

@@ -142,7 +142,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   bool is_auto_jump_ = false;                    // the setting of TEST CLOCK AUTO
   bool is_jumping_ = false;                      // the clock is jumping, and events are being served
   bool has_posted_auto_jump_ = false;            // a jump of TEST CLOCK AUTO waits for the next loop iteration
-  std::map<uint64_t, PostedJump> posted_jumps_;  // jumps by client ID, from PostJump… until TakeJumpResult
+  std::map<uint64_t, PostedJump> posted_jumps_;  // by client ID, from PostJump… until TakeJumpResult
 };
 
 }  // namespace respite

@@ -29,7 +29,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the Unix time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: how much time passes on all clocks
   bool is_possible_ = true;  // true: all clocks can make the move; always true for kNext
-  std::optional<ClockControl::Due> reached_event_;
+  std::optional<ClockControl::Due> reached_event_;  // for kNext: the event to which the clocks move; nullopt: none
 };
 
 }  // namespace respite

@@ -100,7 +100,7 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   bool Matches(Facts& facts) const;  // whether all given conditions hold; may call FindKeys
 
  private:
-  bool FitsPlace(const Facts& facts) const;  // whether the conditions SCRIPT and TRANSACTION hold
+  bool FitsPlace(const Facts& facts) const;  // whether the request fits the conditions SCRIPT and TRANSACTION
   bool FitsKey(Facts& facts) const;          // whether the condition KEY holds
 };
 

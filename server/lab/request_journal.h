@@ -115,7 +115,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
                  const RequestFault& fault, Bytes rule_name);
 
   void OnCall(const FinishedCall& call) override;    // called when a command has run: adds or completes its entry
-  void OnRefusal(const RefusedCall& call) override;  // called when a request was refused: adds its entry
+  void OnRefusal(const RefusedCall& call) override;  // a request was refused: records it as an entry
   void OnWait(const WaitingCall& call) override;     // called when a request begins to wait: adds its entry
   void OnQueued(const WaitingCall& call) override;   // counts a request that MULTI has queued, as a round trip
 

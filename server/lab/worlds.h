@@ -58,7 +58,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
     std::string reply = "+OK\r\n";          // reply that the client gets when it has moved
     std::vector<std::string> request = {};  // first request in the world, whose reply replaces `reply`; empty: none
   };
-  virtual bool MayMove(const Session& session) const = 0;  // whether the connection can move to an isolated server
+  virtual bool MayMove(const Session& session) const = 0;  // whether the client can move to a world (isolated server)
   // Moves the connection of a client to a world (an isolated server of this process) in the next turn. The command that
   // calls Enter must call Call::ContinueInNextTurn; it is resumed only if the move has failed. Returns false if the
   // client has no connection that could move.

@@ -40,7 +40,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // first error (or unexpected) reply, without '-'; empty: none
-  int64_t SelectedDb() const {  // database selected after the transfer; kUnknownDb: unfinished, or an error
+  int64_t SelectedDb() const {  // database selected by a transfer that has ended without error, else kUnknownDb
     return IsOver() && error_.empty() ? db_ : kUnknownDb;
   }
 

@@ -75,7 +75,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
   void CloseUnusedLinks();                                                  // closes all unused links now
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }      // all links except those of MIGRATE in EXEC and scripts
+  size_t CountLinks() const { return channels_.size(); }      // links, except those of MIGRATE in EXEC and scripts
 
  private:
   class Channel;
@@ -109,7 +109,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   size_t done_count_ = 0;                             // number of ended transfers in migrations_
   struct CurrentOutcome {    // the result that TakeOutcome returns while a client's request runs again
     uint64_t session;        // id of the client's session
-    MigrateOutcome outcome;  // the result of MIGRATE
+    MigrateOutcome outcome;  // how the MIGRATE has ended
   };
   std::optional<CurrentOutcome> current_outcome_;  // set while a client's MIGRATE runs again; otherwise nullopt
 };

@@ -76,15 +76,15 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   void Close();                   // sends TLS' close_notify if TLS works, and closes the socket
 
  private:
-  bool TlsInHandshake() const;                                               // true: in the handshake; requires TLS
-  bool TlsHasBufferedInput() const;                                          // HasBufferedInput of an encrypted stream
+  bool TlsInHandshake() const;       // true: in the handshake; requires TLS
+  bool TlsHasBufferedInput() const;  // with TLS: HasBufferedInput of the TlsStream
   SocketPoller::Events TlsEventsToAwait(SocketPoller::Events wanted) const;  // with TLS: socket events to wait for
   SocketPoller::Events TlsTransfersAfter(  // with TLS: whether Receive or Send can continue after these events
       SocketPoller::Events ready) const;
   Transfer FailedTransfer();                         // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveUntapped(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendUntapped(Bytes bytes);                // does Send, but does not tell tap_
-  Transfer SendUntapped(const ReplyBuffer& output, SendLimits limits);  // does Send, without a copy to tap_
+  Transfer SendUntapped(const ReplyBuffer& output, SendLimits limits);  // does Send; tap_ gets no copy
   void TellReceived(Bytes bytes, Transfer received);  // gives received bytes to tap_, which must be set
   void TellEnd(Transfer transfer);  // if the connection has ended or failed, tells tap_, which must be set
   void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, which must be set

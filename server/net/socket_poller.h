@@ -84,12 +84,12 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     int64_t long_calls_us = 0;  // µs that long calls and hang-ups have taken
   };
 
-  bool ServeRound(Usage& usage);  // calls epoll_wait and the watchers; false: no further round is useful now
+  bool ServeRound(Usage& usage);  // one epoll_wait, then the watchers; false: no further round is useful now
   static void CallWatcher(const Round& round, size_t place);  // calls the watcher of one ready socket
 
   const RealClock& real_clock_;  // the clock of real elapsed time
   std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
-  Round* round_ = nullptr;       // the ready sockets whose watchers Serve is calling; null: Serve does not run
+  Round* round_ = nullptr;       // the sockets whose watchers are being called now; null: Serve does not run
   bool wakes_asio_ = false;      // true: a wait in Asio that LetSocketsEndNextWait has started is pending
 };
 

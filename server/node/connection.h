@@ -44,7 +44,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   const NodeHost& host() const { return *host_; }           // the server that serves the client
   const Session& session() const { return *session_; }      // the client's state on that server
   std::weak_ptr<Connection> Self() const { return self_; }  // lets tasks see whether the connection still exists
-  bool IsClosing() const { return session_->closing; }      // true: closed, so no more input or output
+  bool IsClosing() const { return session_->closing; }  // true: the client gets no more output, its input is ignored
   // Returns the server that accepted the connection, or after MoveToRestarted the server that replaced the old one. The
   // result may only be compared, because the server may have been destroyed.
   const NodeHost* AcceptingHost() const {  // the server that accepted the client; never dereference, may be destroyed

@@ -59,7 +59,7 @@ struct MemoryReport {      // what the server uses memory for, in bytes
     return Ratio(allocator.active, allocator.allocated);
   }
   double AllocatorResidentRatio() const { return Ratio(allocator.resident, allocator.active); }  // allocator_rss_ratio
-  double ProcessResidentRatio() const { return Ratio(resident_bytes, allocator.resident); }  // field rss_overhead_ratio
+  double ProcessResidentRatio() const { return Ratio(resident_bytes, allocator.resident); }  // INFO: rss_overhead_ratio
 };
 
 // Measures the memory usage now. Cost: O(clients + databases), and some µs for the allocator and /proc.

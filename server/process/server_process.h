@@ -146,7 +146,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::optional<Supervisor> supervisor_;       // reports to systemd or upstart, if one of them manages the process
   bool in_background_ = false;                 // true: the process runs as a daemon (in the background)
   ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
-  ParentWatch parent_watch_;                   // the process that launched this one
+  ParentWatch parent_watch_;                   // watches the process that launched this one (exit-with-parent)
   std::vector<ConfigNote> notes_after_ready_;  // messages to log when the servers are ready
   PidOrPortFile pidfile_;                      // the file of `pidfile`
   PidOrPortFile port_file_;                    // the file of `port-file`

@@ -32,7 +32,7 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
   void ForgetSignal();  // after a cancelled shutdown: lets the next SIGINT request a shutdown again
 
  private:
-  Descriptor event_;  // an eventfd that the signal handler writes
+  Descriptor event_;  // eventfd that becomes readable at SIGTERM or SIGINT
 };
 
 }  // namespace respite

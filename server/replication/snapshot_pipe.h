@@ -48,7 +48,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   const std::function<void(bool)> on_end_;       // called at the end of the data; true: complete
   std::string tail_;                             // the last bytes that were read, at most as many as mark_ has
   bool is_paused_ = false;                       // true: reading has stopped, because a receiver is slow
-  const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data
+  const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data, until destroyed
 };
 
 }  // namespace respite

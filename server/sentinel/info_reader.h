@@ -34,7 +34,7 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
 
   void Read(ServerInstance& server, std::string info);
   void ReadField(ServerInstance& server, const Field& field);  // handles run_id, downtime of the link, list of replicas
-  void ReadRunId(ServerInstance& server, Bytes id);    // records the run id; another one than before means a reboot
+  void ReadRunId(ServerInstance& server, Bytes id);  // stores the run id; a new one means that the server has restarted
   void ReadReplicaLine(Primary& primary, Bytes line);  // reads "slave0:…" of a primary; may add the replica if new
   void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // handles e.g. slave_priority

@@ -106,7 +106,7 @@ struct PeerSentinel final : Instance {  // another Sentinel that watches the sam
   }
 
   int64_t last_hello_ms;              // when the last hello message of this peer arrived (real time)
-  bool says_primary_is_down = false;  // true: the peer's last answer says that the primary is down; expires
+  bool says_primary_is_down = false;  // true: the peer's last answer, if not too old, says that the primary is down
   int64_t last_opinion_ms;            // when the peer last answered whether the primary is down (real time)
   std::string voted_for;              // id of the Sentinel that the peer has voted for; empty: no vote, or expired
   uint64_t voted_in_epoch = 0;        // epoch of the peer's vote in voted_for
@@ -163,7 +163,7 @@ struct Primary final : ServerInstance {  // a watched primary
   uint64_t failover_epoch = 0;      // epoch of this failover: only votes of this epoch are counted for it
   FailoverState failover_state = FailoverState::kNone;  // the current step of the failover
   int64_t failover_state_ms = 0;                        // when failover_state was entered (real time)
-  int64_t failover_start_ms = kLongAgo;  // when a failover began here, or another Sentinel got the vote, plus < 1 s
+  int64_t failover_start_ms = kLongAgo;  // when a failover began here, or this Sentinel voted for another, plus < 1 s
   int64_t logged_failover_start_ms = kLongAgo;  // value of failover_start_ms for which LogFailoverDelay has logged
   WatchedReplica* promoted = nullptr;           // the replica that the failover promotes, or has promoted; null: none
 };

@@ -28,7 +28,7 @@ class InstanceConnection final  // one connection to an instance; replies arrive
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
-  void Connect(const LateBound<Network>& network, const Link::Target& target);  // starts to connect to the instance
+  void Connect(const LateBound<Network>& network, const Link::Target& target);  // begins to connect; may still fail
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
   // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);

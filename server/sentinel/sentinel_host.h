@@ -54,7 +54,7 @@ class ProgramStarter {  // interface that runs programs of the operator as child
   virtual ~ProgramStarter() = default;
   virtual Result<int64_t, int> Start(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // returns each ended program once; nullopt: no more
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // an ended program, each once; nullopt: no more
   virtual void Kill(int64_t process_id) = 0;
 };
 

@@ -104,7 +104,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   const User user_;                   // user with all permissions, who runs the commands
   std::unique_ptr<Session> session_;  // session in which the commands run
   std::optional<Group> group_;        // the transaction that is being read; nullopt: none
-  uint64_t annotations_begin_ = 0;    // where in this file the last annotations begin that no record separates
+  uint64_t annotations_begin_ = 0;    // offset in this file where the latest row of annotations begins
   uint64_t annotations_end_ = 0;      // where the annotations at annotations_begin_ end in the file
   uint64_t bytes_before_ = 0;         // total size of the files that were loaded before this one
   uint64_t next_report_bytes_ = 0;    // progress is reported when this number of bytes is loaded

@@ -115,7 +115,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, at most once a second
   bool TryPostponeWrite(int64_t now_ms);           // true: a sync runs (everysec), so the write must wait
   void Write(Child child);                         // writes the whole buffer to the file
-  void HandleFailure(const IoProgress& progress);  // after a failed write: removes the written part; `always`: stops
+  void HandleFailure(const IoProgress& progress);  // a write failed: undoes a partial write; `always`: stops the server
   void Sync(Child child, int64_t now_ms);          // syncs now, or on another thread, if appendfsync says so
   void StopServing(const std::string& reason);     // sets must_stop_, so that no replies are sent; logs the reason
   void CollectSyncResult();                        // applies the result of a background sync that has ended

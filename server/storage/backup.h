@@ -94,7 +94,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   bool MustWait() const;                     // true: no child may write the base now: another child runs, loading …
   FailureReason Begin();                     // starts writing the base; nullopt: success, or a later turn must retry
   FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
-  FailureReason BeginByItself();             // starts the recorder and the child
+  FailureReason BeginByItself();             // writes the base in a child, and records changes itself
   void HandleChildEnd(const ChildEnd& end);  // called when the child that BeginByItself started for the base has ended
   void PinBase();                            // links the base of the append-only file
   void HandleBaseComplete();                 // enters kIncrementing, as the base is complete

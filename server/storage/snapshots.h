@@ -34,7 +34,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     KeyspaceStats& keyspace_stats;    // counts the changes since the last save
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
     ChildProcesses& child_processes;  // starts the children that save
-    const RdbContents& contents;      // what an RDB file contains
+    const RdbContents& contents;      // everything that is saved in an RDB file
   };
   explicit Snapshots(const Parts& parts);
 

@@ -27,7 +27,7 @@ struct ClientOptions {                        // the command line of respite-cli
   std::vector<std::string> command;           // the command to send; empty: from standard input or a prompt
 
   bool Has(const char* option) const { return values.contains(option); }  // this option was given
-  std::string Value(const char* option, const char* otherwise) const {    // the option's value, or `otherwise`
+  std::string Value(const char* option, const char* otherwise) const {    // value given for `option`, or `otherwise`
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;
   }

@@ -72,14 +72,14 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
   void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name
 
-  void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
+  void EndTurn();                 // ends imports that failed; deletes keys of hidden slots that no import uses
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
   // Functions of CallObserver and Journal, which are called while any import runs.
   void OnCall(const FinishedCall& call) override;      // a command of a source ran: notes the time, and its error
-  void OnRefusal(const RefusedCall& call) override;    // a command of the source was refused: its import fails
+  void OnRefusal(const RefusedCall& call) override;    // a source's command was refused: its import fails
   void Append(const PropagatedGroup& group) override;  // FLUSHALL and similar commands of any client fail all imports
 
  private:
@@ -96,7 +96,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
   std::shared_ptr<SlotJob> JobOf(const Offer& offer);  // the job of a new import; throws if it must not begin
   Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
-  Import& TouchImport(const Session& session);  // returns the import, and sets its acked_s; throws if none, or failed
+  Import& TouchImport(const Session& session);  // the session's import, or throws (none, or failed); sets its acked_s
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import; its job gets the state `state`
                  const std::string& message);
@@ -105,7 +105,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Hidden slots that no node sends wait for two node timeouts, so that other nodes can tell who owns the slots. The
   // first call for the migration `name` starts this wait; the result is true when the wait has ended. If the import
   // failed while this process was running, there is no wait.
-  bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the owners; true: it has ended
+  bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the slot owners; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas

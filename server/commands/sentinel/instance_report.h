@@ -20,7 +20,7 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
  private:
   InstanceReport(const SentinelCore& core, const Instance& instance) : core_(core), instance_(instance) {}
 
-  void AddCommon();                                // adds fields that all kinds of instances have
+  void AddCommon();                                // adds the fields that every instance has
   void AddAgeFields();                             // adds fields with the time since the latest pings and replies
   void AddServer(const ServerInstance& server);    // adds fields that only primaries and replicas have
   void AddPrimary(const Primary& primary);         // adds fields that only primaries have

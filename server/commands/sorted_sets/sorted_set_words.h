@@ -79,7 +79,7 @@ inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reser
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {                                   // how many members AddPairs has added, and how many it has changed
+struct AddCounts {                                   // what AddPairs has done
   int64_t added = 0;                                 // number of new members
   int64_t changed = 0;                               // number of members whose score changed
   AddResult last = {AddResult::Outcome::kRuledOut};  // result of the last pair

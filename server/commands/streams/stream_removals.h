@@ -36,7 +36,7 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
 
   Call& call_;
   const Bytes key_;
-  std::map<std::string, std::vector<StreamId>, std::less<>> acknowledged_;  // group -> entries no longer pending in it
+  std::map<std::string, std::vector<StreamId>, std::less<>> acknowledged_;  // entries no longer pending, by group
   std::vector<StreamId> deleted_;                                           // removed entries
 };
 

@@ -51,7 +51,7 @@ void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes entry `id`; false: no live entry
 
 // Sets the limits of the directives stream-idmp-… if the stream is new: it has never had an entry, and has no groups.
-void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
+void PrepareIfNew(const Call& call, StreamLog& log);  // sets the limits stream-idmp-… if the stream is new
 // Returns the idempotent ID that IDMPAUTO gives an entry. The ID has 16 bytes, and does not depend on the order of the
 // pairs.
 std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // the ID that IDMPAUTO gives an entry: 16 bytes

@@ -34,7 +34,7 @@ struct LintFinding {  // a violation that TEST LINT found; equal ones only incre
   LintRule rule;
   LintClient client;    // the first client; others that count have the same name, library and user
   std::string command;  // the command, such as "set"; empty: the finding is about a client, not a request
-  std::string request;  // first request that violated the rule, without secrets; empty if `command` is
+  std::string request;  // first request that violated the rule; empty: about a client
   std::string key;      // key of the first violation; empty: no key
   std::string why;
   uint64_t count = 0;    // how often the violation was found

@@ -16,9 +16,9 @@ namespace respite {
 
 class Recorder {  // writes all bytes that accepted connections receive and send to a file (directive `record`)
  public:
-  struct Parts {        // other objects that the recorder uses
-    FileSystem& files;  // the file system in which the recording is written
-    const RealClock& real_clock;
+  struct Parts {                  // other objects that the recorder uses
+    FileSystem& files;            // the file system in which the recording is written
+    const RealClock& real_clock;  // measures the times of events; TEST CLOCK cannot move it
     Logger& log;
   };
   // Records nothing before Open was called. The objects in `parts` must outlive this one.

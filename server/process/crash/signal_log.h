@@ -23,11 +23,11 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
   SignalLog();
 
   int FileDescriptor() const { return fd_; }  // of the log file (-1: it cannot be opened), or of standard output
-  void Write(std::string_view text) const;  // writes this text without changes, or only what the log takes immediately
-  void Decimal(int64_t number) const;       // writes the number in decimal digits
-  void Hexadecimal(uint64_t number) const;  // writes "0x" and the hexadecimal digits, without leading zeros
-  void Word(uint64_t number) const;         // writes 16 hexadecimal digits
-  void Byte(unsigned char byte) const;      // writes two hexadecimal digits
+  void Write(std::string_view text) const;    // writes the text as it is; a log that would block gets less
+  void Decimal(int64_t number) const;         // writes the number in decimal digits
+  void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros
+  void Word(uint64_t number) const;           // writes 16 hexadecimal digits
+  void Byte(unsigned char byte) const;        // writes two hexadecimal digits
   // Quoted writes non-printable bytes, quotes and backslashes as \xNN. If the text has more than `max_bytes` bytes,
   // "..." follows.
   void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes

@@ -22,7 +22,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
   const NodeLayout& layout() const { return layout_; }                 // how many primaries and replicas there are
   int Count() const { return layout_.Count() + sentinel_count_; }      // number of nodes, including Sentinels
   bool HasSentinels() const { return sentinel_count_ > 0; }            // whether the process also runs Sentinels
-  bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
+  bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: number from 0; Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible; nullopt: possible
   // Creates the directories of the nodes that do not exist yet. They are made in the directory of the process, with two
