@@ -144,7 +144,7 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; the block may move
   static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
                                              std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names equal the master's
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: equal to the master entry's
 
   struct Varint {    // a decoded varint (7 bits per byte), and where the next bytes begin
     uint64_t value;  // the decoded number

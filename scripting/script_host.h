@@ -48,7 +48,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: who gets commands (ScriptReplication)
   // For redis.acl_check_cmd: returns whether the ACL rules let the client run this command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // nullopt: unknown command
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // by ACL; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs or is compiled; may serve other clients meanwhile. Returns true to end the
   // script, even if it has written data.

@@ -30,7 +30,7 @@ class ChangeCheck {  // the version for builds without assertions: every functio
   void NoteChanged() {}         // the edit has set or removed the value or the deadline
   void NoteReported() {}        // does nothing; with assertions: notes that the change was reported
   void DisableChangeCheck() {}  // turns the check off
-  void Close() {}               // checks that changes were reported
+  void Close() {}               // does nothing; with assertions: checks that changes were reported
 };
 
 #else

@@ -135,7 +135,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
     int nesting;                   // nesting of commands: 0 outside EXEC and scripts
-    size_t kept_output_end;        // kept_output_end_ of the saved command
+    size_t kept_output_end;        // kept_output_end_ when the execution was saved
   };
   SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution
   void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again

@@ -96,7 +96,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckGate(const Request& request) const;  // calls kMember if gate_rules.h says that kPath checks kGate here
   template <RequestPath kPath>
   void PassOn(const Request& request) const;                 // makes the checks for requests of kPath, in order
-  void CheckContent(const Request& request) const;           // throws unless streams and files may contain the command
+  void CheckContent(const Request& request) const;           // throws if an AOF or a stream may not contain the command
   void CheckArity(const Request& request) const;             // throws if the number of arguments does not fit
   void CheckArityInStream(const Request& request) const;     // like CheckArity; the newest version's arity is also fine
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it

@@ -60,7 +60,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: only blocking_links() works
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: cannot Start
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, MigrateArguments arguments);  // begins the transfer

@@ -75,7 +75,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers an expired key that was dropped
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
-  std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // the keys of NoteSkippedExpiredKey, once
+  std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // returns the noted keys; forgets them
     return std::exchange(skipped_expired_keys_, {});
   }
   void CountKeys(uint64_t loaded, uint64_t expired) {  // adds to KeysLoaded and KeysExpired

@@ -117,8 +117,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   void RememberCommandRule(char sign, Bytes name);         // adds "+get" to command_rules_, removes older rules on GET
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command,
-                     std::span<const Bytes> arguments) const;  // true: allowed or needs no login
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // allowed, or needs no login
   // Returns the index of the word that is to blame: the first argument that names a denied database, or 0 (the name of
   // the command) if the command uses all databases, or keys of the selected one, which is denied. Returns nullopt if
   // all databases of the request are allowed. Requires: !all_databases_.

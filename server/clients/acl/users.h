@@ -75,7 +75,7 @@ class Users {  // owns all ACL users, and finds them by name
   User MakeUser(Bytes name) const;  // returns a user that is off, with all channels or none (acl-pubsub-default)
   User MakeDefaultUser() const;     // returns a new user that may do everything without a password
   // Parses a line of an ACL file, split into `words`. Returns the error, or an empty text.
-  std::string ParseAclLine(std::span<const Bytes> words,  // adds the user of the line `words` to `into`
+  std::string ParseAclLine(std::span<const Bytes> words,  // adds the line's user to `into`; or returns an error
                            const LinePlace& place, Map& into) const;
 
   const CommandTable& table_;  // all commands that the server knows

@@ -192,8 +192,8 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // Refuses MONITOR in a transaction or a script, because its messages would get into the reply of EXEC or of the
-    // script.
+    // Refuses MONITOR in a transaction or a script, because the lines that MONITOR sends would get into the reply of
+    // EXEC or of the script.
     if (!call.services.clients.current_execution.MayBlock()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.execution.monitors.Add(call.session);

@@ -28,7 +28,7 @@ inline Bytes CommandOfPush(ListEnd end) {  // name of the command that is propag
 void PopOne(Call& call, Edit<List>& list, ListEnd end);  // removes the element at this end, and replies with it
 // Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost
 // element. Requires: the list has this many elements.
-void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, the outermost first
+void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // pops; replies with array, outermost first
 
 struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeout
   std::span<const Bytes> keys;

@@ -154,7 +154,7 @@ void SkipChecksum(Call& call) {
   call.reply.Ok();
 }
 
-// Checks the size but does not use it. In Redis, a list stores elements of at least this size in nodes of their own.
+// DEBUG QUICKLIST-PACKED-THRESHOLD: checks the size, from which on Redis gives an element its own node, but ignores it.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMax = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   auto bytes = ParseMemory(call.args.Next());

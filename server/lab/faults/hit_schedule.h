@@ -29,7 +29,7 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   bool CountMatch(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:
-  std::atomic<uint64_t> matches_ = 0;  // number of matches, hits or not, until TIMES is used up
+  std::atomic<uint64_t> matches_ = 0;  // number of matches; stops growing when TIMES is used up
   std::atomic<uint64_t> hits_ = 0;     // number of matches on which the rule acted
 };
 
