@@ -44,7 +44,7 @@ struct LexRange {  // a range of members, as in ZRANGEBYLEX
     const int order = member.compare(min.member);
     return order > 0 || (order == 0 && min.kind == LexEnd::Kind::kIncluded);
   }
-  bool EndsAtOrAbove(Bytes member) const {  // true: no member from `member` on is in the range
+  bool EndsAtOrAbove(Bytes member) const {  // true: `member` is not after the end of the range
     if (max.kind == LexEnd::Kind::kHighest) return true;
     if (max.kind == LexEnd::Kind::kLowest) return false;
     const int order = member.compare(max.member);

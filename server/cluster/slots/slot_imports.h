@@ -72,7 +72,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
   void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name
 
-  void EndTurn();                 // ends imports that failed; deletes keys of hidden slots that no import uses
+  void EndTurn();                 // ends failed imports; claims or deletes hidden slots that no import uses any more
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
