@@ -89,7 +89,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   uint64_t max_lap_ticks_ = 0;      // length of a lap in ticks: after it, NowUs reads the clock; 0: rate unknown
   uint64_t us_per_tick_ = 0;        // microseconds per tick, as a fixed-point number with kFractionBits fraction bits
   std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
-  int64_t measure_at_us_ = INT64_MIN;  // when the tick rate will be measured next (real time)
+  int64_t measure_at_us_ = INT64_MIN;  // when the tick rate is measured next (real time); INT64_MIN: now
 };
 
 template <class Ticks>

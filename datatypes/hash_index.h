@@ -420,9 +420,10 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
 
-  // `low` gets the slots in whose hash the next bit is 0, `high` those with a 1. When pages are merged, `low` and
-  // `high` are the same PageFiller. The hint of a slot has a few bits of the hash. If it does not have the bits that
-  // the new depth needs, MoveSlots computes the hashes from the keys, and prefetches the items in small groups.
+  // Moves all slots of `from` to new pages. If a page is split, `low` gets the slots in whose hash the next bit is 0,
+  // and `high` those with a 1. In a merge or a resize, `low` and `high` are the same PageFiller. The hint of a slot
+  // stores ten bits of the hash for splits (HashTrace). If the new depth needs other bits, or the slots have no hints,
+  // computes the hashes from the keys, and prefetches the items two buckets ahead.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash

@@ -147,7 +147,8 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction,  // visits th
   }
 }
 
-// The element is a view of text_, unless the score is an integer. So the PackedScore must not move.
+// A PackedScore cannot be copied or moved, because the result of Element() points into its text_ (unless the score is
+// an integer).
 class PackedScore {  // a score, encoded as an element of a listpack
  public:
   explicit PackedScore(double score);

@@ -30,7 +30,7 @@ class CoroutineObserver {  // an interface that is told when a script changes to
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets the observer of switches; null: none
+void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // told when coroutines start to run; null: none
 
 // Adapts these differences: an unknown escape sequence becomes the character after the backslash. A function with `...`
 // that uses the name `arg` but not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as

@@ -66,7 +66,7 @@ class HnswGraph {  // vectors and the links between them
  public:
   static constexpr uint32_t kNone = UINT32_MAX;  // no slot
   static constexpr uint32_t kMaxLevel = 16;      // the highest level of a node
-  static constexpr uint32_t kMaxLinks = 4096;    // the greatest `m`
+  static constexpr uint32_t kMaxLinks = 4096;    // the greatest `m`; layer 0 has up to 2 * m links
 
   // `m`: maximum number of links per node and layer above 0; `extra_bytes`: memory per node for the owner, a multiple
   // of 8, filled with zeros at first. Requires: 0 < m <= kMaxLinks.

@@ -67,7 +67,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
 
-  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // memory of script engines in bytes
+  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the bytes of script engines
 
   const Parts parts_;             // the objects that the constructor got
   EvictionPool pool_;             // finds the keys to evict

@@ -22,7 +22,7 @@ class JournalMatchCounter {  // counts the entries of TEST JOURNAL that match a 
   uint64_t Count();  // number of matching entries since the journal was last cleared
 
  private:
-  struct BlockedEntry {  // a journal entry that may match differently when its request is no longer blocked
+  struct BlockedEntry {  // an entry whose request was blocked at the last Count, so it may still match or not
     uint64_t seq;
     bool is_counted;  // true: count_ includes the entry, because it matched
   };

@@ -6,9 +6,9 @@
 
 namespace respite {
 
-struct ContainerStart {                // what the entry point of a container image must run next
-  std::vector<std::string> arguments;  // arguments of the program to run, with its name first
-  std::string error;                   // why the program cannot run; empty: the program can run
+struct ContainerStart {                // the arguments with which this process continues, or an error
+  std::vector<std::string> arguments;  // the arguments to continue with; the first one is the name of the program
+  std::string error;                   // why this process cannot continue; empty: it can
 };
 
 // Does what the entry point of the image `redis` does. If the arguments name a program other than those of Respite,

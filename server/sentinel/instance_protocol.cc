@@ -37,8 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns the host and port to connect to. With resolve-hostnames, returns the host name, because its IP address may
-// have changed.
+// Returns how to connect to the instance. The host is the instance's IP address. With resolve-hostnames, it is the host
+// name, because the IP address may have changed. It is also the host name while the IP address is unknown.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();

@@ -52,8 +52,8 @@ struct ArInsert {
 };
 
 // Gives a ring another size. As in Redis, the length of the array counts as the old size. Moves the newest elements
-// that fit to the indexes 0, 1, …, and removes all others. Changes nothing if the ring becomes larger and the next
-// index is the length or more, or LastInsert() is nullopt (as after ARSEEK to 0): then no old element is overwritten.
+// that fit to the indexes 0, 1, …, and removes all others. Changes nothing if the ring becomes larger and has not
+// wrapped, that is, if the next index is the length or more, or if LastInsert() is nullopt (as after ARSEEK to 0).
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;

@@ -360,7 +360,7 @@ struct HGetEx {
   }
 
  private:
-  // Opens the hash for HGETEX. Only under Valkey's grammar, counts the lookup as a hit or a miss.
+  // Opens the hash for HGETEX. Counts a hit or a miss only if Valkey is emulated.
   static Edit<Hash> OpenToGet(Call& call, Bytes key) {
     if (GrammarOfFields(call) == HashFieldGrammar::kValkey) return call.db.OpenAndCountLookup<Hash>(key);
     return call.db.Open<Hash>(key);

@@ -222,7 +222,9 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
   return words;
 }
 
-// Parses the arguments of HGETEX and HSETEX in Redis 8.6, and of HSETEX in older versions, where FIELDS must come last.
+// Parses the arguments of HGETEX and HSETEX, whose options may have any order. Since Redis 8.6, FIELDS may also come
+// anywhere. Before Redis 8.6, FIELDS must come last in HSETEX (`fields_come_last`), and HGETEX allows only one option,
+// so TakeFixedHGetExWords parses it.
 class FreeFieldWords {
  public:
   FreeFieldWords(Call& call, bool sets, bool fields_come_last)
@@ -298,7 +300,7 @@ class FreeFieldWords {
   Call& call_;
   Args& args_;
   bool sets_;                        // true: HSETEX
-  bool fields_come_last_;            // true: Redis before 8.6
+  bool fields_come_last_;            // true: HSETEX before Redis 8.6
   bool has_foreign_option_ = false;  // whether HSETEX has an option of HGETEX, or the reverse
   FieldWords words_;
 };

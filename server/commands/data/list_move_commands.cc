@@ -101,8 +101,8 @@ void RecordReordered(Call& call, const MoveOptions& options, const std::vector<s
   call.effect.Replace(CommandOfPop(options.from), options.source, static_cast<int64_t>(elements.size()));
 }
 
-// Moves elements, and replies with them in the order of the target list. Returns the number of moved elements. Returns
-// 0 and writes no reply if the source is missing, or has fewer elements than EXACTLY demands.
+// Moves elements for LMOVEM and BLMOVEM, and replies with them in the order of the target list. Returns the number of
+// moved elements. Returns 0 and writes no reply if the source is missing, or has fewer elements than EXACTLY demands.
 size_t MoveElements(Call& call, const MoveOptions& options) {
   Edit<List> source = call.db.Open<List>(options.source);
   if (!source || (options.is_exact && source->Size() < options.count)) return 0;

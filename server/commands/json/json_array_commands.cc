@@ -225,7 +225,7 @@ struct JsonArrTrim {
   static void Trim(JsonValue& array, int64_t start, int64_t stop) {
     const auto size = static_cast<int64_t>(array.Size());
     const int64_t first = std::max<int64_t>(start < 0 ? start + size : start, 0);
-    // As in Redis, a negative `stop` that is before the beginning of the array means the first element.
+    // As in Redis, a negative `stop` of JSON.ARRTRIM that is before the beginning of the array means the first element.
     const int64_t last = std::min<int64_t>(stop < 0 ? std::max<int64_t>(stop + size, 0) : stop, size - 1);
     if (first > last) return array.EraseRange(0, array.Size());
     array.EraseRange(static_cast<size_t>(last + 1), static_cast<size_t>(size - 1 - last));

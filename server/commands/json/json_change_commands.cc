@@ -191,8 +191,8 @@ struct JsonStrAppend {
     });
     for (size_t i = lengths.size(); i-- > 0;) {
       JsonValue& target = *targets.values[i];
-      // If the path selects a text several times, each occurrence has a greater length than the one before. The loop
-      // begins with the last occurrence, so the earlier ones find that the text is long enough.
+      // If the path selects a text several times, its last target has the greatest of its `lengths`. The loop begins
+      // there and appends all suffixes together, so for the earlier targets the text is already long enough.
       if (!lengths[i] || static_cast<size_t>(*lengths[i]) <= target.AsString().size()) continue;
       std::string text(target.AsString());
       while (text.size() < static_cast<size_t>(*lengths[i])) text += suffix;
