@@ -135,8 +135,8 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   struct EntryHeader;
   EntryHeader HeaderFor(const StreamId& id,  // chooses the form of the ID and the flags of an entry
                         std::span<const Bytes> fields_and_values, EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHeader& head,  // writes flags, ID and texts: an entry without its size
-                 const StreamId& id, std::span<const Bytes> fields_and_values) const;
+  void WriteEntryBody(Writer& writer, const EntryHeader& head,  // writes flags, ID and texts: an entry without its size
+                      const StreamId& id, std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }

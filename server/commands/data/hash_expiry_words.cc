@@ -225,9 +225,9 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
 // Parses the arguments of HGETEX and HSETEX, whose options may have any order. Since Redis 8.6, FIELDS may also come
 // anywhere. Before Redis 8.6, FIELDS must come last in HSETEX (`fields_come_last`), and HGETEX allows only one option,
 // so TakeFixedHGetExWords parses it.
-class FreeFieldWords {
+class FreeOptionWords {
  public:
-  FreeFieldWords(Call& call, bool sets, bool fields_come_last)
+  FreeOptionWords(Call& call, bool sets, bool fields_come_last)
       : call_(call), args_(call.args), sets_(sets), fields_come_last_(fields_come_last) {}
 
   FieldWords Parse() {
@@ -385,7 +385,7 @@ FieldWords TakeHGetExWords(Call& call) {
     case HashFieldGrammar::kFixed:
       return TakeFixedHGetExWords(call);
     case HashFieldGrammar::kFree:
-      return FreeFieldWords(call, false, false).Parse();
+      return FreeOptionWords(call, false, false).Parse();
     case HashFieldGrammar::kValkey:
       return TakeValkeyWords(call, false);
   }
@@ -395,7 +395,7 @@ FieldWords TakeHGetExWords(Call& call) {
 FieldWords TakeHSetExWords(Call& call) {
   const HashFieldGrammar grammar = GrammarOfFields(call);
   if (grammar == HashFieldGrammar::kValkey) return TakeValkeyWords(call, true);
-  return FreeFieldWords(call, true, grammar == HashFieldGrammar::kFixed).Parse();
+  return FreeOptionWords(call, true, grammar == HashFieldGrammar::kFixed).Parse();
 }
 
 }  // namespace respite
