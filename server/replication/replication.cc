@@ -113,7 +113,9 @@ void Replication::SetRole(const Role& role) {
 // even if this server was a primary: the new primary may have been its replica.
 //
 // The data of a former primary may have writes that no other server has. So it does not count as an earlier state of
-// the new primary's history (PrimaryLink::Data::kOther). A cluster node counts as a primary while it starts.
+// the new primary's history (PrimaryLink::Data::kOther), and no byte counts as shared (History::shared_until).
+// Exception: if a replica of the new primary wrote the loaded file, all bytes count as shared (IsDataOfReplicaOf). A
+// cluster node counts as a primary while it starts.
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -226,7 +228,8 @@ void Replication::Start() {
 }
 
 // Returns true if a replica of `primary` (this server or another) wrote the RDB file that was loaded, while that
-// replica was known to share the history of `primary`. Returns false if the data has changed since the file was loaded.
+// replica was known to share the history of `primary`. Returns false if the data has changed since the file was loaded,
+// and always with `appendonly`.
 bool Replication::IsDataOfReplicaOf(const PrimaryAddress& primary) const {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   return !services_.env.settings.appendonly && file.IsWhole() && file.primary == primary.Text() &&

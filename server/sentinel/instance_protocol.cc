@@ -143,7 +143,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary,
-// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL.
+// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL. A PONG
+// also ends the state in which a rebooted primary may count as down.
 void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

@@ -130,9 +130,9 @@ struct ArSeek {
   }
 };
 
-// Returns the elements at the last `count` indexes, the newest first. The newest is at LastInsert or, if there is none,
-// at the last index of the array. An index without an element counts, and gives null. After index 0, continues with the
-// last index of the array.
+// Returns for ARLASTITEMS the elements at the last `count` indexes, the newest first. The newest is at LastInsert or,
+// if there is none, at the last index of the array. An index without an element counts, and gives null. After index 0,
+// continues with the last index of the array.
 std::vector<const ArrayElement*> NewestElements(const ArrayTable& table, uint64_t count) {
   std::vector<const ArrayElement*> newest(count, nullptr);
   const uint64_t anchor = table.LastInsert().value_or(table.Length() - 1);

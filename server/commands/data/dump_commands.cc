@@ -90,8 +90,8 @@ RestoreOptions ParseRestoreOptions(Args& args) {
   return options;
 }
 
-// Returns the access data of the new key, its idle time or LFU counter. As in Redis, IDLETIME counts only under an LRU
-// policy, and FREQ only under an LFU policy.
+// Returns the access data of the key that RESTORE creates, its idle time or LFU counter. As in Redis, IDLETIME counts
+// only under an LRU policy, and FREQ only under an LFU policy.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   const KeyUsage& access = call.services.data.dataset.usage;
   if (access.IsLfu() && options.frequency)

@@ -177,7 +177,7 @@ FieldExpireWords TakeValkeyExpireWords(Call& call, TimeUnit unit, TimeBase base)
   FieldExpireWords words;
   const Bytes time = call.args.Next();
   const auto options = TakeOptionsBeforeFields(call.args);
-  // As in Valkey, refuses first a missing FIELDS, then invalid options, then invalid fields.
+  // As in Valkey, HEXPIRE refuses first a missing FIELDS, then invalid options, then invalid fields.
   words.conditions = ParseValkeyConditions(options);
   words.fields = TakeValkeyFields(call.args, 1);
   words.deadline_ms = ParseFieldDeadline(call, {time, unit, base});
@@ -345,7 +345,8 @@ FieldWords TakeFixedHGetExWords(Call& call) {
   return words;
 }
 
-// Takes `FIELDS numfields field…`. `mismatch`: Valkey's error if numfields does not match the arguments.
+// Takes `FIELDS numfields field…` of HTTL, HPERSIST, HGETDEL and similar commands. `mismatch`: Valkey's error if
+// numfields does not match the arguments.
 std::span<const Bytes> TakeOnlyFields(Call& call, const char* mismatch) {
   if (GrammarOfFields(call) != HashFieldGrammar::kValkey)
     return TakeFixedFields(call.args, refusals::kFieldCountNotPositive);

@@ -368,7 +368,7 @@ const Entry* ExamineOrNull(Call& call) {
 }
 
 // Returns the name for OBJECT ENCODING. For a listpack, the emulated version may have another encoding: ziplist,
-// quicklist or hashtable.
+// quicklist or hashtable. Valkey has hashtable instead of listpackex.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
   if (name == "listpackex" && traits.hash_field_grammar == HashFieldGrammar::kValkey) return "hashtable";

@@ -70,7 +70,8 @@ struct ArrayTargets {
   }
 };
 
-// Calls change(array) for each array, and replies with the new lengths.
+// Calls change(array) for each array, and replies with the new lengths; null: a match that is no array. For a legacy
+// path, replies with the new length of only one array (LegacyIndex).
 template <class Change>
 void ChangeArrays(Call& call, ArrayTargets& targets, const KeyEvent& event, LegacyReply legacy, Change&& change) {
   const size_t legacy_index = targets.LegacyIndex(legacy);
@@ -101,8 +102,8 @@ std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) 
   return values;
 }
 
-// Inserts copies of the remaining arguments into each array that the path selects, at the index that place(array)
-// returns.
+// JSON.ARRAPPEND and JSON.ARRINSERT: inserts copies of the remaining arguments into each array that the path selects,
+// at the index that place(array) returns.
 template <class Place>
 void InsertCopies(Call& call, Bytes key, Bytes path_text, const KeyEvent& event, LegacyReply legacy, Place&& place) {
   size_t bytes = 0, depth = 0;
@@ -177,7 +178,8 @@ struct JsonArrPop {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const Bytes path = TakeOptionalJsonPath(call);
-    // As in Redis, an index that is no integer means the last element, and further arguments are ignored.
+    // As in Redis, an index of JSON.ARRPOP that is no integer means the last element, and further arguments are
+    // ignored.
     const int64_t index = call.args.AtEnd() ? -1 : ParseInteger(call.args.Next()).value_or(-1);
     ArrayTargets targets(call, key, path);
     const size_t legacy_index = targets.LegacyIndex(LegacyReply::kLastSorted);

@@ -63,8 +63,8 @@ void ChangeRole(Call& call) {
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
-      // Refuses to promote a replica with incomplete data. A Sentinel may choose such a replica, because it decides by
-      // an INFO that may be some seconds old.
+      // Refuses a REPLICAOF NO ONE of a Sentinel for a replica with incomplete data. A Sentinel may choose such a
+      // replica, because it decides by an INFO that may be some seconds old.
       if (!call.services.data.dataset.history.IsWhole() && IsSentinel(call.session))
         throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
