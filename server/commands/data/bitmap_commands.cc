@@ -284,7 +284,7 @@ struct BitOp {
   }
 
  private:
-  // The texts of the source keys. A missing key has an empty text.
+  // The texts of the source keys of BITOP. A missing key has an empty text.
   class Sources {
    public:
     explicit Sources(const std::vector<const Entry*>& entries) {
@@ -310,7 +310,8 @@ struct BitOp {
     target.ReportChange("del");
     call.effect.Replace("DEL", target.Key());
   }
-  // Returns the bytes of the target's old value if the result can be written over them, otherwise an empty span.
+  // Returns the bytes of the target's old value if the result of BITOP can be written over them: a string of this size.
+  // Otherwise returns an empty span.
   static std::span<char> ReusableText(KeyEdit& target, size_t size) {
     if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
     return target.TryGrow(size);
@@ -369,7 +370,7 @@ uint64_t TakeFieldOffset(Call& call, const BitField& field) {
   const Bytes word = call.args.Next();
   if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));
   const auto number = static_cast<uint64_t>(Args::Integer(word.substr(1), refusals::kBitOffset));
-  // As in Redis, the product may overflow, and a very large number then becomes a small offset.
+  // As in Redis, the product of a BITFIELD offset may overflow, and a very large number then becomes a small offset.
   return CheckedOffset(call, static_cast<int64_t>(number * static_cast<uint64_t>(field.bits)));
 }
 

@@ -164,7 +164,8 @@ void RunRestore(Call& call) {
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
-  // `older` is a payload that older replicas can also read; nullopt: older replicas can read `payload` itself.
+  // `older` is the payload of RESTORE in a form that older replicas can also read; nullopt: older replicas can read
+  // `payload` itself.
   std::optional<std::string> older;
   if (call.effect.IsRecording()) older = PortablePayload(payload, *entry, CompressionOf(call.services.env.settings));
 

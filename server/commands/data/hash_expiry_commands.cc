@@ -446,8 +446,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      // If the new deadline has passed, Redis sets each field and then deletes it; Valkey only deletes it. The only
-      // lasting effect of setting it is that a listpack at its size limit becomes a hashtable.
+      // If the new deadline of HSETEX has passed, Redis sets each field and then deletes it; Valkey only deletes it.
+      // The only lasting effect of setting it is that a listpack at its size limit becomes a hashtable.
       if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);

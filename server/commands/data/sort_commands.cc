@@ -329,8 +329,8 @@ void SortKey(Call& call, MayStore may_store) {
   CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
-    // A set has no order of its own. So, as in Redis, sorts its elements as text in spite of BY nosort if the result is
-    // stored, or used in a script. The result is then equal on all servers.
+    // A set has no order of its own. So, as in Redis, SORT sorts its elements as text in spite of BY nosort if the
+    // result is stored, or used in a script. The result is then equal on all servers.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();

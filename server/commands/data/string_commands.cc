@@ -320,8 +320,8 @@ struct StrLen {
 // end if it is negative.
 Bytes PartOf(Bytes text, int64_t first, int64_t last) {
   const auto size = static_cast<int64_t>(text.size());
-  // As in Redis, two negative offsets in the wrong order give an empty text. Clamping both to the beginning of a short
-  // text could otherwise make them equal.
+  // As in Redis, two negative offsets of GETRANGE in the wrong order give an empty text. Clamping both to the beginning
+  // of a short text could otherwise make them equal.
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);

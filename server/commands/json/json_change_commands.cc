@@ -175,8 +175,8 @@ struct JsonStrAppend {
   }
 
  private:
-  // Appends `suffix` to each target that is a string. Returns the new length of each target; nullopt: it is no string.
-  // Copies a string only once, even if the path selects it many times.
+  // JSON.STRAPPEND: appends `suffix` to each target that is a string. Returns the new length of each target; nullopt:
+  // it is no string. Copies a string only once, even if the path selects it many times.
   static std::vector<std::optional<int64_t>> Append(Call& call, const JsonTargets& targets, Bytes suffix) {
     std::vector<std::optional<int64_t>> lengths(targets.values.size());
     CheckJsonCopies(call, suffix.size(), lengths.size());

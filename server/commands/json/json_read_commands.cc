@@ -221,7 +221,7 @@ struct JsonArrIndex {
     const auto size = static_cast<int64_t>(array.Size());
     const auto bound = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
     const int64_t end = stop == 0 ? size : bound(stop);
-    // As in Redis, a start after the end of the array means its last element.
+    // As in Redis, a start of JSON.ARRINDEX after the end of the array means the last element.
     for (int64_t i = std::max<int64_t>(std::min(bound(start), size - 1), 0); i < end; ++i) {
       SpendJsonSteps(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;

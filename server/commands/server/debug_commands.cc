@@ -308,7 +308,7 @@ void Reload(Call& call) {
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
-  // Keeps expired keys if commands are propagated (AOF, replicas), so that their later removal is propagated.
+  // DEBUG RELOAD keeps expired keys if commands are propagated, so that their later removal is propagated too.
   if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {

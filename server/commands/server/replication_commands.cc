@@ -320,8 +320,8 @@ struct ReplConf {
     return true;
   }
 
-  // Takes the value of rdb-filter-only, a list of names. As in Redis, `functions` is the only allowed name. An empty
-  // list has the same effect: the RDB file contains only functions.
+  // Takes the value of REPLCONF rdb-filter-only, a list of names. As in Redis, `functions` is the only allowed name. An
+  // empty list has the same effect: the RDB file contains only functions.
   static void TakeFilter(Bytes filters, Replica& replica) {
     const auto names = SplitQuoted(filters);
     if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};

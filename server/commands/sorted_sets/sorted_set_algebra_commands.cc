@@ -79,8 +79,8 @@ class AlgebraSource {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Returns the score times the weight; 0 * infinity gives NaN. As in Redis, a union treats such a NaN as 0 in all
-  // sources, an intersection only in the smallest source.
+  // Returns the score times the weight, or only the weight after IgnoreScores(true). 0 * infinity gives NaN. As in
+  // Redis, a union treats such a NaN as 0 in all sources, an intersection only in the smallest source.
   double Weighted(double score) const { return weight_ * (ignores_scores_ ? 1 : score); }
   void IgnoreScores(bool ignores) { ignores_scores_ = ignores; }  // true: each member counts with the score 1
 

@@ -157,7 +157,9 @@ struct XClaim {
   }
 
  private:
-  // kRemoved: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
+  // What XCLAIM does with one entry. kRemoved: the entry was deleted from the stream, so it is no longer pending.
+  // kLeft: nothing was changed, because the entry is not pending (and FORCE was not given), or was not idle for long
+  // enough.
   enum class Outcome : uint8_t { kClaimed, kRemoved, kLeft };
 
   static Outcome Claim(Call& call, const OpenedGroup& opened, StreamConsumer& consumer, const StreamId& id,

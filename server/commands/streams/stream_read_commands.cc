@@ -313,7 +313,7 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .after = {}};
   const StreamId id = TakeStreamId(word);
-  // As in Redis, the greatest ID (18446744073709551615-18446744073709551615) means the same as `>`.
+  // As in Redis, the greatest ID (18446744073709551615-18446744073709551615) means the same as `>` in XREADGROUP.
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .after = {}} : GroupPosition{false, id};
 }
 
