@@ -18,7 +18,8 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
 
   virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
-  // Converts a reading of the RealClock to the time of this clock. Makes no system call.
+  // Converts a reading of RealClock to this clock's monotonic time. This clock may run differently (TEST CLOCK). Makes
+  // no system call, unlike MonotonicUs().
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // this clock's time at a reading of the RealClock
   // Returns kNever if the clock stands still before `monotonic_us`, or if `monotonic_us` is too far away. If this clock
   // has already passed `monotonic_us`, returns a real time that has also passed.

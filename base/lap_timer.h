@@ -41,7 +41,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   int64_t BeginLap() {  // reads the RealClock and returns its time in µs; NowUs then adds the ticks since
     const int64_t now_us = real_clock_.NowUs();
     began_ticks_ = Ticks::Now();
-    if (now_us >= measure_at_us_) MeasureRate();
+    if (now_us >= next_rate_measurement_us_) MeasureRate();
     began_us_ = last_us_ = std::max(now_us, last_us_);
     return last_us_;
   }
@@ -63,7 +63,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   // and takes kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
-  static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
+  static constexpr int64_t kNever = INT64_MAX;       // value of next_rate_measurement_us_ when the ticks are unreliable
   // MeasureRate reads the tick counter before and after the RealClock. If the counter has advanced by more than this,
   // the thread was interrupted. The readings then do not show the same moment, and are ignored.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // if two readings differ by more, they are ignored
@@ -89,7 +89,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   uint64_t max_lap_ticks_ = 0;      // length of a lap in ticks: after it, NowUs reads the clock; 0: rate unknown
   uint64_t us_per_tick_ = 0;        // microseconds per tick, as a fixed-point number with kFractionBits fraction bits
   std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
-  int64_t measure_at_us_ = INT64_MIN;  // when the tick rate will be measured next (real time)
+  int64_t next_rate_measurement_us_ = INT64_MIN;  // when the tick rate is measured next (real time); INT64_MIN: now
 };
 
 template <class Ticks>
@@ -106,13 +106,13 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   // IsTickCounterReliable reads a small file, which costs more than reading the RealClock. So the timer calls it only
   // after a rate has been measured, which a server that lives for a few milliseconds never does.
   if (ticks_per_us_ == 0 && !real_clock_.IsTickCounterReliable()) {
-    measure_at_us_ = kNever;
+    next_rate_measurement_us_ = kNever;
     return;
   }
   ticks_per_us_ = rate;
   us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
   max_lap_ticks_ = static_cast<uint64_t>(kMaxLapUs * rate);
-  measure_at_us_ = mark.us + std::min(elapsed_us, kNewStartUs);
+  next_rate_measurement_us_ = mark.us + std::min(elapsed_us, kNewStartUs);
   if (elapsed_us >= kNewStartUs) rate_start_ = mark;
 }
 
@@ -121,7 +121,7 @@ void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // discards 
   ticks_per_us_ = 0;
   max_lap_ticks_ = 0;
   rate_start_ = mark;
-  measure_at_us_ = mark.us + kMinMeasureUs;
+  next_rate_measurement_us_ = mark.us + kMinMeasureUs;
 }
 
 using LapTimer = LapTimerOf<ProcessorTicks>;

@@ -49,9 +49,10 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// Writes a line if this is possible without waiting. Returns the number of bytes written, or -1. Used if the log cannot
-// reopen its output as its own non-blocking file, because /proc/self/fd is missing or the terminal belongs to another
-// user. Cuts a line of more than 4096 bytes, because a pipe that poll calls writable may have room for only that many.
+// Writes a line to a descriptor that may block, but only if poll says that this will not wait. Returns the number of
+// bytes written, or -1. WriteToStandardOutput calls it if /proc/self/fd/N cannot be opened as a non-blocking file:
+// /proc is missing, or the terminal belongs to another user. Cuts a line of more than 4096 bytes, because a pipe that
+// poll calls writable may have room for only that many.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeCapacity = 4096;
   pollfd ready{fd, POLLOUT, 0};

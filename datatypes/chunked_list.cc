@@ -221,7 +221,8 @@ void ChunkedList::MergeAround(size_t centre) {
   MergeIfSmall(centre);
 }
 
-// Replaces an element. If the chunk would need more than kMaxBlockContent bytes, the new element gets its own chunk.
+// Replaces an element. If the chunk would need more than kMaxBlockContent bytes and has other elements, the new element
+// gets its own chunk.
 void ChunkedList::Replace(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ListChunk& there = row_[chunk];

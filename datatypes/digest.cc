@@ -84,7 +84,7 @@ void MixArray(Digest& digest, const ArrayTable& table) {
   });
 }
 
-// The digest covers names, vectors and attributes, but not the links.
+// Adds a vector set to a digest (DEBUG DIGEST). The digest covers names, vectors and attributes, but not the links.
 void MixVectorSet(Digest& digest, const VectorTable& table) {
   for (SlotOrder::Place at = table.order().First(); !table.order().IsEnd(at); table.order().Next(at)) {
     const uint32_t slot = table.order().At(at);

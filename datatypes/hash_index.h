@@ -420,10 +420,10 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
 
-  // Moves the slots of a page to new pages: to `low` if the next bit of the hash is 0, to `high` if it is 1. When two
-  // pages are merged, `low` and `high` are the same PageFiller. A page stores only a few bits of each hash, the hint.
-  // If the new depth needs more bits, MoveSlots computes the hashes from the keys, and prefetches the items in small
-  // groups.
+  // Moves all slots of `from` to new pages. If a page is split, `low` gets the slots in whose hash the next bit is 0,
+  // and `high` those with a 1. In a merge or a resize, `low` and `high` are the same PageFiller. The hint of a slot
+  // stores ten bits of the hash for splits (HashTrace). If the new depth needs other bits, or the slots have no hints,
+  // computes the hashes from the keys, and prefetches the items two buckets ahead.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash

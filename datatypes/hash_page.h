@@ -21,7 +21,7 @@ namespace respite {
 // The position determines the home bucket, where a search begins. The ten bits decide which page gets the slot when a
 // page splits: the top ten bits on pages of depth 0 to 9, the next ten on depth 10 to 19, and the ten after these on
 // depth 20 and more. A cell without a hint (slot.h) stores the tag only.
-struct HashTrace {                                                  // the bits of a slot's hash that its page stores
+struct HashTrace {                                                  // tag and hint: hash bits to find and move a slot
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about page splits
 

@@ -266,7 +266,8 @@ void ScoreTree::UpdateSeparators(Path& path, uint32_t level, Item first) {
   }
 }
 
-// Splits a full leaf, and inserts `item` at `path`. The item counts and separators of the inner nodes already include
+// Splits a full leaf, and inserts `item` at `path`. If `item` is the new first or last item of the tree, the full leaf
+// stays whole, and `item` gets a leaf of its own. The item counts and separators of the inner nodes already include
 // `item`.
 void ScoreTree::SplitLeaf(Path& path, Item item) {
   Leaf* left = path.leaf;
@@ -294,6 +295,7 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
 // Adds the new node `child` to the tree, directly after the path's node at `level`, and with the same parent. `child`
 // has `items` items, the first of which is `first`. Until now the parent counts these items for the node at `level`. If
 // `where` is kRightEdge, the tree grows at its right edge: a full parent is then not split, but followed by a new one.
+// If it is kLeftEdge, a full parent keeps only its first child and `child`, and a new node after it gets the others.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const BuiltNode built{child, first, items};
@@ -387,7 +389,8 @@ void ScoreTree::EraseFromLeaf(Path& path, uint32_t first, uint32_t count) {
   if (leaf->count < kMaxLeafItems / 4) Mend<Leaf>(path, height_);
 }
 
-// Removes the entry of a freed node at `level` from its parent.
+// Removes the entry of a freed node at `level` from its parent. Also frees a parent that has become empty, and merges
+// or fills one that has few entries (Mend).
 void ScoreTree::RemoveChild(Path& path, uint32_t level) {
   const Step& step = path.steps[level - 1];
   CloseGap(*step.node, step.index, 1);

@@ -109,8 +109,9 @@ class Set : public Collection {  // gives access to the set of one key
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // Used by Pop if almost all members must be removed: Pop takes out the members that stay, and makes a new set of
-  // them, as Redis does. The caller owns the returned members. Requires: the set is a table.
+  // Takes `count` random members out of the table; the caller then owns them. If almost all members must be removed,
+  // Pop takes out the few members that stay (so `count` is their number), and makes a new set of them (ReplaceBy), as
+  // Redis does. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
   void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table
 };

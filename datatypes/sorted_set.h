@@ -147,8 +147,8 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction,  // visits th
   }
 }
 
-// Must not be moved or copied, because the encoded element is a view of the member text_, unless the score is an
-// integer.
+// A PackedScore cannot be copied or moved, because the result of Element() points into its text_ (unless the score is
+// an integer).
 class PackedScore {  // a score, encoded as an element of a listpack
  public:
   explicit PackedScore(double score);

@@ -182,8 +182,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool IsReferenced(const StreamId& id) const;  // true: some group has not read or not acknowledged this entry
   // Cost: O(groups * log n).
   bool DropReferences(const StreamId& id);  // makes the entry pending in no group; false: the entry was not pending
-  // Sets the group's last ID to `id`. If the count of read entries is exact, adds one to it; otherwise sets it to
-  // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
+  // Sets the group's last ID to `id`. If the count of read entries is exact, adds one to it, up to EntriesAdded().
+  // Otherwise sets it to EstimateEntriesRead(id), which may be unknown, but leaves it unchanged if no entry was ever
+  // added. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns 0 if no entry was ever added. Returns kUnknownCount, except in three cases: (1) `id` is the last ID. (2)

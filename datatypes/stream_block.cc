@@ -212,8 +212,8 @@ StreamBlock::EntryHeader StreamBlock::HeaderFor(const StreamId& id, std::span<co
 }
 
 // Writes all parts of an entry except the size at its beginning.
-void StreamBlock::WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,
-                            std::span<const Bytes> fields_and_values) const {
+void StreamBlock::WriteEntryBody(Writer& writer, const EntryHeader& head, const StreamId& id,
+                                 std::span<const Bytes> fields_and_values) const {
   writer.Flags(head.flags);
   if (head.form == kLaterFirst || head.form == kLater) writer.Number(id.ms - last_id_.ms);
   if (head.form == kLater) writer.Number(id.seq);
@@ -233,7 +233,7 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   const EntryHeader head = block->HeaderFor(id, fields_and_values, state);
   char* const begin = block->Data() + block->size_;
   Writer writer(begin + size_bytes);
-  block->WriteBody(writer, head, id, fields_and_values);
+  block->WriteEntryBody(writer, head, id, fields_and_values);
   const size_t body = static_cast<size_t>(writer.at() - begin) - size_bytes;
   const size_t written_bytes = VarintSize(body);
   if (written_bytes < size_bytes) std::memmove(begin + written_bytes, begin + size_bytes, body);

@@ -135,8 +135,8 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   struct EntryHeader;
   EntryHeader HeaderFor(const StreamId& id,  // chooses the form of the ID and the flags of an entry
                         std::span<const Bytes> fields_and_values, EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHeader& head,  // writes an entry, except the size at its beginning
-                 const StreamId& id, std::span<const Bytes> fields_and_values) const;
+  void WriteEntryBody(Writer& writer, const EntryHeader& head,  // writes flags, ID and texts: an entry without its size
+                      const StreamId& id, std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
@@ -172,7 +172,7 @@ class StreamBlock {  // stores neighbouring entries of a stream, by default at m
   uint32_t master_size_ = 0;                    // bytes of the master: the field names that entries share
   uint32_t live_count_ = 0;                     // number of live entries
   uint32_t deleted_count_ = 0;                  // number of entries marked as deleted
-  uint32_t listpack_bytes_without_counts_ = 0;  // bytes of the equal Redis listpack, without its entry counts
+  uint32_t listpack_bytes_without_counts_ = 0;  // bytes of the equal Redis listpack, without live and deleted count
   StreamId last_id_;                            // ID of the last entry, deleted or not
 };
 

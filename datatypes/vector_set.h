@@ -44,11 +44,11 @@ struct VectorSetShape {                             // the properties that all v
 
 class VectorTable final : public Object {  // the value of a vector set
  public:
-  static constexpr uint32_t kNone = HnswGraph::kNone;          // returned instead of a slot: there is none
-  static constexpr uint32_t kMaxDimensions = 65'536;           // maximum number of dimensions of a vector, as in Redis
-  static constexpr size_t kMaxProjection = size_t{1} << 24;    // maximum of numbers in a matrix of REDUCE (64 MB)
-  static constexpr uint32_t kMinLinks = 4;                     // minimum of VectorSetShape::m
-  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // maximum of VectorSetShape::m
+  static constexpr uint32_t kNone = HnswGraph::kNone;        // returned instead of a slot: there is none
+  static constexpr uint32_t kMaxDimensions = 65'536;         // maximum number of dimensions of a vector, as in Redis
+  static constexpr size_t kMaxProjection = size_t{1} << 24;  // maximum of numbers in a matrix of REDUCE (64 MB)
+  static constexpr uint32_t kMinLinks = 4;                   // minimum of VectorSetShape::m
+  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxM;    // maximum of VectorSetShape::m
 
   VectorTable() = default;
   ~VectorTable() override;

@@ -29,8 +29,9 @@ struct LaterRecord {  // the first complete record after the damage in an append
   IoError error = kNoError;  // why the file could not be read, for kReadError
 };
 
-// Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
-// Cost: O(end - from) for any content, in 64 KB of memory.
+// Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself,
+// and a record whose first word cannot be the name of a command. Gives up (kUnclear) if too many texts look like
+// records. Cost: O(end - from) for any content, in 64 KB of memory.
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // searches for a complete record after `from`
 
 // Returns a message for the user: which record was found, why the file is not truncated at `offset`, and how to

@@ -57,7 +57,7 @@ bool RdbInput::FetchMore(uint64_t bytes) {
   } else if (bytes > rest_.size()) {
     const uint64_t offset = Offset();
     const Bytes piece = supply_->Next(rest_, bytes);
-    has_nothing_to_free_ = false;
+    holds_old_memory_ = true;
     if (piece.size() >= bytes) {
       rest_ = piece;
       end_offset_ = offset + piece.size();
@@ -71,7 +71,7 @@ bool RdbInput::FetchMore(uint64_t bytes) {
 void RdbInput::FreeTextsAndPieces() {
   scratch_.Clear();
   if (supply_ != nullptr) supply_->FreeOldPieces();
-  has_nothing_to_free_ = true;
+  holds_old_memory_ = false;
 }
 
 uint64_t RdbInput::LengthAfterFirstByte(uint8_t first_byte) {
@@ -116,7 +116,7 @@ RdbText RdbInput::CompressedText() {
     return {};
   }
   char* text = scratch_.Take(size);
-  has_nothing_to_free_ = false;
+  holds_old_memory_ = true;
   if (!DecompressLzf(packed, {text, size})) {
     Fail();
     return {};

@@ -85,7 +85,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read so far
   Bytes Rest() const { return rest_; }                            // the unread part of the current piece
   void FreeTexts() {  // frees the memory of all texts that were read, which become invalid
-    if (!has_nothing_to_free_) FreeTextsAndPieces();
+    if (holds_old_memory_) FreeTextsAndPieces();
   }
 
   uint8_t Byte() {  // reads one byte
@@ -138,7 +138,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text, after decompression
   bool is_text_too_long_ = false;         // true: a compressed text exceeded max_text_bytes_
   RdbScratch scratch_;                    // holds texts that had to be decompressed
-  bool has_nothing_to_free_ = true;       // true: there are no decompressed texts and no old pieces
+  bool holds_old_memory_ = false;         // true: there are decompressed texts or old pieces of input to free
   bool failed_ = false;                   // true: a read failed, or Fail was called
   bool ran_out_ = false;                  // true: a read failed because the input has too few bytes
   uint64_t missing_bytes_ = 0;            // after ran_out_: at least this many bytes are missing

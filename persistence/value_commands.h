@@ -1,7 +1,8 @@
-// Writes values as commands that create them, for an append-only file whose base is not an RDB file.
+// Writes values as commands that create them, for an append-only file whose base is not an RDB file. RPUSH, SADD, ZADD,
+// HMSET, HPEXPIREAT and ARMSET have at most 64 elements, members, fields or pairs per command.
 //
 //   string      SET key value
-//   list        RPUSH key element…                                 at most 64 elements, members or pairs per command
+//   list        RPUSH key element…
 //   set         SADD key member…
 //   sorted set  ZADD key (score member)…
 //   hash        HMSET key (field value)…
@@ -22,8 +23,9 @@
 //
 // For data that Redis 7.2 can have, Redis 7.2 writes the same commands, with one exception: Redis loses pending entries
 // that are no longer in the stream, because no client can claim them. Respite writes commands that add such entries to
-// the stream, claim them, and delete them before a last XSETID. The time when a consumer was last seen is lost, because
-// no command can set it.
+// the stream, claim them, and delete them before a last XSETID. If the stream's greatest deleted ID is 0-0, this is
+// possible only for entries before the first live one; the others are lost (IsRemovable). The time when a consumer was
+// last seen is lost, because no command can set it.
 #pragma once
 
 #include "datatypes/entry.h"

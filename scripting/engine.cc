@@ -150,7 +150,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   OpenScriptApi(lua_);
   if (extend != nullptr) extend(lua_);
   globals_ = ProtectGlobals(lua_);
-  ObserveCoroutines(lua_, this);
+  SetCoroutineObserver(lua_, this);
   CollectAll();
 }
 

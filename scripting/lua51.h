@@ -30,7 +30,7 @@ class CoroutineObserver {  // an interface that is told when a script changes to
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets the observer of switches; null: none
+void SetCoroutineObserver(lua_State* lua, CoroutineObserver* observer);  // told when coroutines run; null: none
 
 // Adapts these differences: an unknown escape sequence becomes the character after the backslash. A function with `...`
 // that uses the name `arg` but not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as
@@ -79,7 +79,7 @@ inline int RawSize(lua_State* lua, int index) {  // length of a table, ignoring 
   return static_cast<int>(lua_rawlen(lua, index));
 }
 
-CoroutineObserver* ObserverOf(lua_State* lua);  // the observer that ObserveCoroutines has set, or null
+CoroutineObserver* ObserverOf(lua_State* lua);  // the observer that SetCoroutineObserver has set, or null
 void ReraiseIfScriptEnded(lua_State* lua);      // raises a caught error again if the script was ended
 
 int GetEnvironment(lua_State* lua);  // implements the global function getfenv

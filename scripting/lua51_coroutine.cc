@@ -127,7 +127,7 @@ void AddCoroutineLibrary(lua_State* lua) {
 
 namespace respite {
 
-void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer) {
+void SetCoroutineObserver(lua_State* lua, CoroutineObserver* observer) {
   lua_pushlightuserdata(lua, observer);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, lua51::ObserverKey());
 }

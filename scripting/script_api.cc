@@ -182,7 +182,8 @@ int AclCheckCmd(lua_State* lua) {
   return 1;
 }
 
-// pcall. As in Redis, a script that catches the error of a command gets the text of the error instead of a table.
+// The global function pcall (not redis.pcall). As in Redis, a script that catches the error of a command gets the text
+// of the error instead of a table.
 int CatchErrors(lua_State* lua) {
   luaL_checkany(lua, 1);
   lua_pushboolean(lua, 1);

@@ -34,7 +34,8 @@ std::partial_ordering CompareNumbers(const JsonValue& one, const JsonValue& othe
   return one.ToDouble() <=> other.ToDouble();
 }
 
-// Returns how two values of the same kind are ordered; unordered if they cannot be compared or the budget is spent.
+// Returns how two numbers, strings, booleans or nulls are ordered. Returns unordered for two values of different kinds
+// (all numbers are one kind), for arrays and objects, and if the budget is spent.
 std::partial_ordering CompareJson(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
   if (one.IsNumeric() && other.IsNumeric()) return CompareNumbers(one, other);
   if (one.Kind() != other.Kind()) return std::partial_ordering::unordered;
@@ -149,7 +150,8 @@ JsonOperand NumberOperand(double number) {
   return ValueOperand(JsonValue::Number(number));
 }
 
-// Computes with integers. Returns nullopt if the result needs more than 64 bits.
+// Computes a sum, difference, product or remainder of integers. Returns nullopt if the result needs more than 64 bits.
+// Requires: for a remainder, `other` is not 0.
 std::optional<int64_t> ComputeIntegers(JsonOperator op, int64_t one, int64_t other) {
   int64_t result = 0;
   switch (op) {

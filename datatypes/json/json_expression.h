@@ -77,7 +77,7 @@ enum class JsonFunction : uint8_t {
   kSum,
   kStddev,
 };
-std::optional<JsonFunction> FindJsonFunction(Bytes name);  // the function of this name; nullopt: there is none
+std::optional<JsonFunction> FindPathFunction(Bytes name);  // the function of JSON paths with this name; nullopt: none
 
 struct JsonExpression {  // an operator with its operands
   JsonOperator op = JsonOperator::kLiteral;

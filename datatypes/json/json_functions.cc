@@ -203,7 +203,7 @@ size_t ArgumentsOf(JsonFunction function) {
 
 }  // namespace
 
-std::optional<JsonFunction> FindJsonFunction(Bytes name) {
+std::optional<JsonFunction> FindPathFunction(Bytes name) {
   for (const FunctionName& each : kFunctions) {
     if (each.name == name) return each.function;
   }

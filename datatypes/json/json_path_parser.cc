@@ -171,7 +171,7 @@ bool JsonPathParser::IsMethodCall() {
   const size_t start = at_;
   ++at_;
   const Bytes name = ReadName();
-  const bool is_call = !name.empty() && Peek() == '(' && FindJsonFunction(name).has_value();
+  const bool is_call = !name.empty() && Peek() == '(' && FindPathFunction(name).has_value();
   at_ = start;
   return is_call;
 }
@@ -466,7 +466,7 @@ JsonPathParser::Node JsonPathParser::ReadMethodCalls() {
   while (node != nullptr && IsMethodCall()) {
     if (++operators_ > JsonPath::kMaxOperators) return nullptr;
     Take(".");
-    const auto function = FindJsonFunction(ReadName());
+    const auto function = FindPathFunction(ReadName());
     Take("(");
     node = ReadCall(*function, std::move(node));
   }
@@ -537,7 +537,7 @@ JsonPathParser::Node JsonPathParser::ReadOperand() {
   if (TakeWord("null")) return node;
   const size_t start = at_;
   while (IsWordCharacter(Peek())) ++at_;
-  const auto function = FindJsonFunction(text_.substr(start, at_ - start));
+  const auto function = FindPathFunction(text_.substr(start, at_ - start));
   if (function && Take("(")) return ReadCall(*function, nullptr);
   at_ = start;
   return nullptr;

@@ -296,7 +296,8 @@ void HnswGraph::Erase(uint32_t slot) {
 }
 
 // Links pairs of these nodes with each other on this layer, the nearest pair first. Skips a pair if this call has
-// already given both nodes a new link, or if one of them has no room for a link.
+// already given both nodes a new link, if one of them has no room for a link, or if they are linked already. Considers
+// only the first 64 nodes.
 void HnswGraph::Reconnect(std::span<const uint32_t> nodes, uint32_t layer) {
   struct Pair {
     float distance;

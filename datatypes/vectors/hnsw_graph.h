@@ -66,10 +66,10 @@ class HnswGraph {  // vectors and the links between them
  public:
   static constexpr uint32_t kNone = UINT32_MAX;  // no slot
   static constexpr uint32_t kMaxLevel = 16;      // the highest level of a node
-  static constexpr uint32_t kMaxLinks = 4096;    // the greatest `m`
+  static constexpr uint32_t kMaxM = 4096;        // the greatest `m`; layer 0 has up to 2 * m links
 
   // `m`: maximum number of links per node and layer above 0; `extra_bytes`: memory per node for the owner, a multiple
-  // of 8, filled with zeros at first. Requires: 0 < m <= kMaxLinks.
+  // of 8, filled with zeros at first. Requires: 0 < m <= kMaxM.
   HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_bytes);
   HnswGraph(const HnswGraph& other);  // copies all nodes, with their slots, links and extra bytes
   HnswGraph& operator=(const HnswGraph&) = delete;

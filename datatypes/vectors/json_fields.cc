@@ -113,8 +113,8 @@ bool SkipValue(JsonCursor& at) {
 
 std::optional<AttributeValue> TakeValue(JsonCursor& at);
 
-// Returns whether an array has only values that filters can use, separated by commas. `text` is the content of the
-// array, without its brackets.
+// Returns whether filters can use an array. `text` is the content of the array, without its brackets: empty, or values
+// separated by commas. No value may be an object or malformed. Does not check what is inside an inner array.
 bool IsGoodArray(Bytes text) {
   JsonCursor at(text);
   if (at.AtEnd()) return true;

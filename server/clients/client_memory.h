@@ -42,8 +42,9 @@ class ClientMemory {  // closes the largest clients when all together reach maxm
   void Remeasure(Session& session, size_t request_bytes = 0);  // measures the session's memory, updates the total
   void Forget(Session& session);  // subtracts the memory of a session that closes from the total
   // Closes the largest clients until the total is below maxmemory-clients or no client is left that may be closed.
-  // Frees their buffers immediately, except those of a client whose own slow script runs. `running` (may be null) is
-  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsLimitReached().
+  // Frees their buffers immediately, except those of a client whose own slow script or load (TEST LOAD …) runs.
+  // `running` (may be null) is the client that is about to run a request: it may be closed, but keeps its arguments.
+  // Requires: IsLimitReached().
   void EvictClients(const Session* running);  // closes the largest clients until the total is below the limit
 
  private:

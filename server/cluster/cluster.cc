@@ -149,7 +149,8 @@ bool Cluster::IsConnectedToAllNodes() const {
   });
 }
 
-// Chooses a few random nodes, and pings the one whose last PONG is the oldest.
+// Chooses a few random nodes. Pings the one whose last PONG is the oldest, of those that are connected and have
+// answered the last PING.
 void Cluster::PingRandomNode() {
   ClusterNode* oldest = nullptr;
   for (int i = 0; i < kRandomPingCandidates; ++i) {
@@ -426,8 +427,9 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 // Called when the primary of this node says that it is a replica of this node. Then no node serves the slots, and this
 // node has the data. This happens if the primary was promoted, and then restarted with a nodes.conf from before the
 // promotion. Takes over the slots after the primary has said so for cluster-node-timeout, because a packet from before
-// the promotion may arrive late. Perhaps this node is the one with an old nodes.conf. So takes over only if this node
-// was linked to the primary (HasDataToReplacePrimary).
+// the promotion may arrive late. Waits until a load or a slow script has ended. Perhaps this node is the one with an
+// old nodes.conf. So takes over only if this node was linked to the primary lately, has complete data, and no other
+// replica has more (HasDataToReplacePrimary).
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
@@ -503,8 +505,8 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Claims the slots with a larger epoch, and returns this epoch. Without a larger one, the former owner would continue
-// to claim the slots.
+// Claims the slots with a larger epoch, and returns this epoch. Saves nodes.conf, and tells all nodes immediately.
+// Without a larger one, the former owner would continue to claim the slots.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   slot_claims_.BumpEpoch();

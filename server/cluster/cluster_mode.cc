@@ -87,7 +87,8 @@ std::optional<std::string> ClusterMode::Start() {
 }
 
 // Claims slots that have loaded keys and no owner, if this node is a primary. Marks a slot as importing if it has
-// loaded keys and another node owns it, because it was probably moving to this node when the server stopped.
+// loaded keys and another node owns it, because it was probably moving to this node when the server stopped. Ignores
+// hidden slots, which this node was importing by CLUSTER MIGRATESLOTS or MIGRATION.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;

@@ -74,7 +74,7 @@ void Election::Continue() {
 }
 
 // Ends a failover that the primary requested (SHUTDOWN FAILOVER) if another replica has more data, or if the data here
-// is too old. This can happen if the request came late.
+// is incomplete or too old. This can happen if the request came late.
 void Election::DropRequestOfPrimaryIfUnfit() {
   if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
   if (parts_.core.view.me().primary != nullptr && HasDataToReplacePrimary()) return;

@@ -47,8 +47,8 @@ bool ManualFailover::IsPrimaryGone() const {
          (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }
 
-// Pauses writes for the replica, but only after a running script has ended: only then does the replication offset count
-// the script's writes.
+// Pauses writes for the replica, but only after a slow script or a load has ended: only then does the replication
+// offset count the writes of the script.
 void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
   parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
     if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);

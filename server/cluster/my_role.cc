@@ -5,15 +5,18 @@ namespace respite {
 void MyRole::Follow(ClusterNode& primary) {
   ClusterView& view = core_.view;
   ClusterNode& me = view.me();
-  // `is_sibling`: this node may keep its data and ask for a partial resynchronisation. For this, it must be a replica
-  // in the shard of `primary`, because a primary that has lost its slots may have diverged from the node that took
-  // them. Also, its old primary must be `primary`, or must have failed, lost its slots or become a replica. Otherwise
-  // two primaries with the same shard ID have slots, and so different keys.
+  // `shares_history`: the data here counts as an earlier state of the history of `primary`. If false, it counts as data
+  // of another history (History::Data::kOther): then this node cannot be elected until `primary` has sent +CONTINUE or
+  // a snapshot. In both cases, this node may request a partial resynchronisation. There are two conditions:
+  // - This node is a replica in the shard of `primary`. (A primary that has lost its slots may have diverged from the
+  //   node that took them.)
+  // - Its old primary is `primary`, or is unknown, has failed, has lost its slots or has become a replica. (Otherwise
+  //   two primaries with the same shard ID have slots, and so different keys.)
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
-  const bool is_sibling = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
-  // The primary that this node already replicates has all data of this node. Another primary has the data up to the
-  // offset that it had reached as a replica.
+  const bool shares_history = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
+  // The present primary has all data of this node. A new one has the data up to the offset that it reached as a
+  // replica.
   const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
   if (me.IsPrimary()) {
     view.StopSlotMoves();
@@ -24,7 +27,7 @@ void MyRole::Follow(ClusterNode& primary) {
   view.RequestSave();
   view.RequestHealthCheck();
   if (on_change_) on_change_();
-  ConnectToPrimary(is_sibling ? std::optional(shared_until) : std::nullopt);
+  ConnectToPrimary(shares_history ? std::optional(shared_until) : std::nullopt);
 }
 
 // Connects to the new primary. If the address of the new primary is not known, stops following the former primary.

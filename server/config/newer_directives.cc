@@ -53,7 +53,7 @@ constexpr std::array kNewerDirectives = {
 
 bool NewerDirective::IsHarmless(ConfigWords words) const {
   if (words.size() != 1) return false;
-  return !harmless_value || EqualsIgnoreCase(words[0], *harmless_value);
+  return !only_harmless_value || EqualsIgnoreCase(words[0], *only_harmless_value);
 }
 
 std::span<const NewerDirective> NewerDirectives() { return kNewerDirectives; }

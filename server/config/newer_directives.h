@@ -12,10 +12,10 @@
 
 namespace respite {
 
-struct NewerDirective {                            // a directive of later versions, which this server does not have
-  std::string_view name;                           // name of the directive
-  std::string_view found_in;                       // versions that have the directive, for messages: "Redis 8.6"
-  std::optional<std::string_view> harmless_value;  // the line is ignored only with this value; nullopt: always
+struct NewerDirective {       // a directive of later versions, which this server does not have
+  std::string_view name;      // name of the directive
+  std::string_view found_in;  // versions that have the directive, for messages: "Redis 8.6"
+  std::optional<std::string_view> only_harmless_value;  // with any other, the start fails; nullopt: all are harmless
 
   // Returns whether a line with this directive can be ignored. `words` are the words after the directive's name.
   bool IsHarmless(ConfigWords words) const;  // true: a line with this value is ignored

@@ -176,8 +176,9 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the entry of the key before this edit; null: the key did not exist. In this case OpenOrCreate may
-  // already have created an entry, which `found` does not show.
+  // `found`: the entry of the key before this edit; null: the key did not exist. `place`: the slot of the collection
+  // now. OpenOrCreate creates a missing entry before it makes the Edit; then `found` is null, but `place` has the
+  // entry.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();

@@ -51,7 +51,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
   void SetScriptBytes(std::function<size_t()> script_bytes) {  // sets how to get the bytes of script engines
-    script_bytes_ = std::move(script_bytes);
+    uncounted_script_bytes_ = std::move(script_bytes);
   }
 
  private:
@@ -67,7 +67,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
 
-  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // memory of script engines in bytes
+  std::function<size_t()> uncounted_script_bytes_ = [] { return size_t{0}; };  // returns the bytes of script engines
 
   const Parts parts_;             // the objects that the constructor got
   EvictionPool pool_;             // finds the keys to evict

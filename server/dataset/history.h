@@ -72,7 +72,7 @@ struct History {                           // replication history of the data: i
   static int64_t PlainOffset(int64_t offset_in_elections) {  // converts a result of OffsetInElections to an offset
     return offset_in_elections < 0 ? offset_in_elections + kMaxOffset : offset_in_elections;
   }
-  bool IsComparable() const { return shared_until != 0; }  // true: elections can compare the offset with all others
+  bool HasComparableOffset() const { return shared_until != 0; }   // false: a replica with true is preferred
   bool IsConfirmed() const { return shared_until == kMaxOffset; }  // true: the primary has this whole history
 
   bool IsWhole() const { return data == Data::kWhole; }  // true: complete data, which every failover but TAKEOVER needs

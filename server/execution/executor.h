@@ -209,8 +209,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                                 size_t reply_start);
   void Tell(const FinishedCall& call);  // tells the observers of a finished command
   void Tell(const RefusedCall& call);   // tells the observers of a refused command
-  // Drops the output since `reply_start` if CLIENT REPLY OFF or SKIP says so. Requires: the mode is not ON.
-  void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply if CLIENT REPLY says so
+  // Drops the output since `reply_start` if CLIENT REPLY OFF or SKIP says so. Also notes the end of the command for
+  // CLIENT REPLY SKIP. Must be called once after each command while the mode is not ON.
+  void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply if CLIENT REPLY says so; ends a SKIP
 
   const Parts parts_;                    // the objects that the constructor got
   CurrentExecution& current_execution_;  // the command that runs now; only the Executor changes it

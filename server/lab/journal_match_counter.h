@@ -22,19 +22,19 @@ class JournalMatchCounter {  // counts the entries of TEST JOURNAL that match a 
   uint64_t Count();  // number of matching entries since the journal was last cleared
 
  private:
-  struct BlockedEntry {  // a journal entry that may match differently when its request is no longer blocked
+  struct UnsettledEntry {  // an entry whose request was blocked at the last Count, so it may still match or not
     uint64_t seq;
     bool is_counted;  // true: count_ includes the entry, because it matched
   };
 
-  bool Recount(BlockedEntry& entry);  // counts an entry again; true: it will not change any more
+  bool Recount(UnsettledEntry& entry);  // counts an entry again; true: it will not change any more
 
   const RequestJournal& journal_;  // the journal whose entries are counted
   const JournalFilter filter_;     // which entries are counted
   uint64_t epoch_;                 // RequestJournal::Epoch at the last Count; changes when the journal is cleared
   uint64_t next_;                  // number of the next journal entry to check
   uint64_t count_ = 0;             // number of matching entries so far
-  std::vector<BlockedEntry> blocked_entries_;  // entries of blocked requests, which must be checked again
+  std::vector<UnsettledEntry> unsettled_entries_;  // entries that the next Count checks again
 };
 
 }  // namespace respite

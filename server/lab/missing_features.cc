@@ -129,7 +129,7 @@ void MissingFeatures::Note(FeatureKind kind, std::string name, const Request& re
   MissingFeature feature{.kind = kind,
                          .name = std::move(name),
                          .request = RequestText(request.words, request.hidden_from),
-                         .client = client,
+                         .first_client = client,
                          .count = 1,
                          .first_ms = now_ms,
                          .last_ms = now_ms};

@@ -20,12 +20,12 @@ struct MissingFeature {  // a missing feature that clients with one name, librar
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
-  std::string name;                            // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
-  std::string request;                         // the first request that used the feature
-  std::shared_ptr<const RequestOwner> client;  // the first client of this name, library and user that used it
-  uint64_t count = 0;                          // how often clients with this name, library and user used the feature
-  int64_t first_ms = 0;                        // when the feature was used first (Unix time)
-  int64_t last_ms = 0;                         // when the feature was used last (Unix time)
+  std::string name;                                  // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
+  std::string request;                               // the first request that used the feature
+  std::shared_ptr<const RequestOwner> first_client;  // the first of these clients that used it
+  uint64_t count = 0;    // how often clients with this name, library and user used the feature
+  int64_t first_ms = 0;  // when the feature was used first (Unix time)
+  int64_t last_ms = 0;   // when the feature was used last (Unix time)
 };
 
 class MissingFeatures final : public CallObserver {  // TEST MISSING: records what clients used and this server lacks

@@ -60,7 +60,7 @@ bool IsOwnName(const std::string& program) {
 
 }  // namespace
 
-ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments) {
+PreparedArguments PrepareContainerProgram(const std::vector<std::string>& arguments) {
   ContainerPlan plan = PlanContainer(arguments, Variable);
   if (!StartsServer(plan)) {
     if (IsOwnName(plan.arguments[0])) return {std::move(plan.arguments), {}};

@@ -103,7 +103,7 @@ int Launch(int argc, char** argv) {
   if (arguments.empty()) arguments.emplace_back("respite-server");  // execve without any argv
   const bool is_in_container = IsContainerEntry(arguments[0]);
   if (is_in_container) {
-    ContainerStart start = PrepareContainerProgram(arguments);
+    PreparedArguments start = PrepareContainerProgram(arguments);
     if (!start.error.empty()) return Report({StartupError::Channel::kStderr, start.error});
     arguments = std::move(start.arguments);
   }

@@ -275,7 +275,7 @@ void NodeServer::ConnectToPeers() {
   services().sentinel.ConnectToAll();
 }
 
-bool NodeServer::HasAllConnections() const {
+bool NodeServer::IsConnectedOrStopped() const {
   if (has_stopped_) return true;
   const Role& role = services().replication.role();
   const Cluster* cluster = services().cluster.cluster();

@@ -358,7 +358,7 @@ void ServerProcess::ConnectServers(ServerMode mode) {
 }
 
 void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
-  if (!node.HasAllConnections() && real_clock_.NowMs() < deadline_ms) {
+  if (!node.IsConnectedOrStopped() && real_clock_.NowMs() < deadline_ms) {
     return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
   RunOnMainThread([this, mode = node.config().mode()] {

@@ -54,7 +54,7 @@ Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& word
   const int error = posix_spawn(&process, arguments[0], nullptr, signals.Get(), arguments.data(), environ);
   if (error == EAGAIN || error == ENOMEM) return Failure(int{error});
   if (error != 0) {
-    not_started_.push_back({.process_id = --last_placeholder_pid_, .exit_code = kCannotRunCode});
+    failed_starts_.push_back({.process_id = --last_placeholder_pid_, .exit_code = kCannotRunCode});
     return last_placeholder_pid_;
   }
   running_.push_back(process);
@@ -62,9 +62,9 @@ Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& word
 }
 
 std::optional<ProgramEnd> StartedPrograms::TakeEndedProgram() {
-  if (!not_started_.empty()) {
-    const ProgramEnd end = not_started_.front();
-    not_started_.pop_front();
+  if (!failed_starts_.empty()) {
+    const ProgramEnd end = failed_starts_.front();
+    failed_starts_.pop_front();
     return end;
   }
   for (auto process = running_.begin(); process != running_.end(); ++process) {

@@ -19,9 +19,9 @@ class StartedPrograms final : public ProgramStarter {  // starts the scripts of 
   void Kill(int64_t process) override;
 
  private:
-  std::vector<int64_t> running_;        // process IDs of the programs that run
-  std::deque<ProgramEnd> not_started_;  // programs that could not be started; they count as ended
-  int64_t last_placeholder_pid_ = 0;    // latest negative number, given as a PID to a program that could not be started
+  std::vector<int64_t> running_;          // process IDs of the programs that run
+  std::deque<ProgramEnd> failed_starts_;  // programs that could not be started; TakeEndedProgram reports them
+  int64_t last_placeholder_pid_ = 0;  // latest negative number, given as a PID to a program that could not be started
 };
 
 }  // namespace respite

@@ -113,7 +113,9 @@ void Replication::SetRole(const Role& role) {
 // even if this server was a primary: the new primary may have been its replica.
 //
 // The data of a former primary may have writes that no other server has. So it does not count as an earlier state of
-// the new primary's history (PrimaryLink::Data::kOther). A cluster node counts as a primary while it starts.
+// the new primary's history (PrimaryLink::Data::kOther), and no byte counts as shared (History::shared_until).
+// Exception: if a replica of the new primary wrote the loaded file, all bytes count as shared (IsDataOfReplicaOf). A
+// cluster node counts as a primary while it starts.
 void Replication::Follow(const std::string& host, int port, std::optional<int64_t> shared_until) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -128,7 +130,8 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
         "synchronize with the new master with just a partial transfer.");
   }
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
-  // The replicas of this server stay connected, because the new primary may continue the history that they have.
+  // From now on, the stream for replicas has the commands of the primary, not of this server. The replicas of this
+  // server stay connected, because the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   const bool is_same = shared_until && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
@@ -150,9 +153,10 @@ void Replication::ClassifyOwnData(std::optional<int64_t> shared_until) {
   }
 }
 
-// Makes this server a primary that continues its history under a new ID. Other replicas of the former primary can then
-// do a partial resynchronisation with this server. They cannot if a write of the primary failed here, or if clients
-// have written to this replica, because then the data here differs from the history.
+// Makes this server a primary, and disconnects its replicas. Usually continues the history under a new ID, so that
+// other replicas of the former primary can do a partial resynchronisation with this server. Begins a new history if a
+// write of the primary failed here, or if clients have written to this replica, because its data then differs. If this
+// server never got the former primary's data (kNone, kOther), the history may be one that the other replicas lack.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
   services_.env.config.MutableSettings().replicaof.reset();
@@ -224,7 +228,8 @@ void Replication::Start() {
 }
 
 // Returns true if a replica of `primary` (this server or another) wrote the RDB file that was loaded, while that
-// replica was known to share the history of `primary`. Returns false if the data has changed since the file was loaded.
+// replica was known to share the history of `primary`. Returns false if the data has changed since the file was loaded,
+// and always with `appendonly`.
 bool Replication::IsDataOfReplicaOf(const PrimaryAddress& primary) const {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   return !services_.env.settings.appendonly && file.IsWhole() && file.primary == primary.Text() &&

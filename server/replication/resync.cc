@@ -150,9 +150,9 @@ void Resync::BeginDirectLoad() {
   target_ = &*direct_load_;
 }
 
-// Gives up the current history: until the whole snapshot is loaded, the data belongs to no history. Turns the
-// append-only file off, so that it keeps the old data. If this server ends before the snapshot is loaded, it loads the
-// old data when it restarts.
+// Gives up the current history: until the whole snapshot is loaded, the data belongs to no history. Disconnects the
+// replicas. Turns the append-only file off, so that it keeps the old data. If this server ends before the snapshot is
+// loaded, it loads the old data when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;

@@ -28,8 +28,8 @@ class Timers {  // runs the parts of a server that have work at certain times of
     virtual std::string NextDueText() const = 0;  // what happens next, for users: "CLIENT PAUSE ends"
   };
 
-  // Adds a source, which must outlive all calls of the functions below.
-  void Add(Source& source) { sources_.push_back(&source); }  // adds a component of the server
+  // Registers a component with timed work. `source` is never removed, so it must live as long as this Timers is used.
+  void Add(Source& source) { sources_.push_back(&source); }  // registers a component that has work at certain times
   int64_t NextDueMs() const {                                // clock time of the next work of all sources, or kNever
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());

@@ -32,8 +32,10 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// Handles a hello message. If the sender's id was known with another address, updates the address, because the Sentinel
-// has moved. If another id was known at the sender's address, removes the Sentinel with that id.
+// Handles a hello message. Ignores a message of this Sentinel itself, an invalid one, and one about a primary that this
+// Sentinel does not watch. Takes over a newer epoch and a newer address of the primary. If the sender's id was known
+// with another address, updates the address, because the Sentinel has moved. If another id was known at the sender's
+// address, removes the Sentinel with that id.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;

@@ -155,7 +155,7 @@ bool InfoReader::HasNotGoneDownWithin(const WatchedReplica& replica, int64_t ms)
 
 // Handles a replica that reports to be a primary. If the failover under way has promoted this replica, the failover
 // continues. Otherwise the replica is probably a former primary that has returned. If it still reports role:master
-// after kRolePublishPeriods, and the primary is up, sends it REPLICAOF.
+// after kRolePublishPeriods, was not down in this time, and the primary is up, sends it REPLICAOF.
 void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.is_chosen_for_promotion && primary.is_failing_over &&

@@ -150,7 +150,8 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
 }
 
 // Gives a primary another address. The server at the old address becomes one of its replicas in the list, because it
-// may return. Saves the configuration file immediately. Returns false if `host` does not resolve.
+// may return. The other replicas stay in the list, but what was known of them and of a failover is forgotten. Saves the
+// configuration file immediately. Returns false if `host` does not resolve.
 bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.ResolveAddress(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;

@@ -37,8 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns the host and port to connect to. With resolve-hostnames, returns the host name, because its IP address may
-// have changed.
+// Returns how to connect to the instance. The host is the instance's IP address. With resolve-hostnames, it is the host
+// name, because the IP address may have changed. It is also the host name while the IP address is unknown.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();
@@ -143,7 +143,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary,
-// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL.
+// counts as alive. A server that runs a slow script (BUSY) does not; once it counts as down, sends SCRIPT KILL. A PONG
+// also ends the state in which a rebooted primary may count as down.
 void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

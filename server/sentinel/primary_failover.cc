@@ -232,8 +232,9 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndFailoverIfDone(primary);
 }
 
-// Sends a replica REPLICAOF with the new primary. If the replica does not report the new primary in time, the failover
-// no longer waits for the replica; InfoReader corrects the replica after the failover.
+// Sends a replica REPLICAOF with the new primary, but only once, and not while its link is down. Does nothing for the
+// promoted replica. If the replica does not report the new primary in time, the failover no longer waits for the
+// replica; InfoReader corrects the replica after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_chosen_for_promotion) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&

@@ -8,8 +8,9 @@ void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& prim
 
 void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(server, "NO", "ONE"); }
 
-// Sends REPLICAOF in a transaction. The transaction also saves the new role in the server's configuration file. It
-// disconnects the server's clients, so that no client relies on the former role.
+// Sends REPLICAOF in a transaction. Does nothing without a connection to the server. The transaction also saves the new
+// role in the server's configuration file. It disconnects the server's clients, so that no client relies on the former
+// role.
 void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommandConnection()) return;
   const auto send = [&server](std::initializer_list<Bytes> words) {

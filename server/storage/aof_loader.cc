@@ -117,7 +117,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
     offset = end.offset;
     if (offset < part.bytes) services_.env.log.Notice("Reading the remaining AOF tail...");
   }
-  return LoadRecords(part, offset);
+  return RunRecords(part, offset);
 }
 
 RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
@@ -133,7 +133,7 @@ RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
   return end;
 }
 
-AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
+AofLoader::Outcome AofLoader::RunRecords(const Part& part, uint64_t offset) {
   AofReader reader(part.file, offset);
   annotations_begin_ = annotations_end_ = 0;
   reader.ListenToAnnotations([this](uint64_t at, Bytes line) { TakeAnnotation(at, line); });

@@ -73,7 +73,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   Outcome LoadPart(const std::string& name, const char* kind, Place place);  // loads one file; `kind`: "base" or "incr"
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
-  Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands that begin at `offset`
+  Outcome RunRecords(const Part& part, uint64_t offset);       // runs all commands from `offset` to the end of the file
   void TakeAnnotation(uint64_t at, Bytes line);  // notes the replication offset in a #REPL-OFFSET line, and where it is
   Outcome HandleEndOfRecords(const Part& part,   // no more commands: truncates the file, or fails
                              const AofReader& reader, AofReader::Status status);

@@ -70,8 +70,9 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     }
   };
   FileHistory& file_history() { return file_history_; }  // ID and offset read from the file so far
-  // Remembers an expired key that was not loaded: replicas may still have this key. Does nothing unless the file names
-  // its replication history, because only then can a replica continue from this data.
+  // Remembers an expired key that was not loaded. A primary propagates its deletion after loading, because replicas may
+  // still have this key. Does nothing unless the file names its replication history, because only then can a replica
+  // continue from this data.
   void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers an expired key that was dropped
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
@@ -109,7 +110,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   uint64_t keys_expired_ = 0;                 // number of keys that were dropped, as they had expired
   unsigned delays_ = 0;                       // counts calls of SlowDown while key-load-delay is negative
   FileHistory file_history_;                  // the replication ID and offset in the loaded files
-  std::function<void()> on_advance_ = [] {};  // called by each Advance
+  std::function<void()> on_advance_ = [] {};  // called when progress is reported; keeps the link to a primary alive
   std::vector<std::pair<int, std::string>> skipped_expired_keys_;  // database and name of expired keys not loaded
 };
 

@@ -44,7 +44,7 @@ class RdbContents {  // decides what an RDB file contains, and in which format
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
   // Returns a callback that WriteRdb calls with the number of written keys. The callback reports this number to
   // `reporter` (may be null), and sleeps as rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // callback that reports written keys
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // reports written keys, and sleeps
 
  private:
   const Parts parts_;  // the arguments of the constructor

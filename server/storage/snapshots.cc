@@ -90,8 +90,8 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
     last_outcome_ = Outcome::kFailed;
     return Outcome::kFailed;
   }
-  background_folder_ = parts_.env.settings.folder->Path();
-  background_name_ = path;
+  background_dump_folder_ = parts_.env.settings.folder->Path();
+  background_dump_name_ = path;
   const auto pid = parts_.child_processes.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
       [this](const ChildEnd& end) { HandleChildEnd(end); });
@@ -188,8 +188,8 @@ void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
 }
 
 std::string Snapshots::BackgroundPath() const {
-  if (background_folder_ == parts_.env.settings.folder->Path()) return background_name_;
-  return background_folder_ + "/" + background_name_;
+  if (background_dump_folder_ == parts_.env.settings.folder->Path()) return background_dump_name_;
+  return background_dump_folder_ + "/" + background_dump_name_;
 }
 
 bool Snapshots::InstallAsDump(const std::string& path) {

@@ -119,8 +119,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   std::unique_ptr<File> lock_;             // the lock of the RDB file; null: not locked
   std::string owned_dump_;                 // path of the RDB file that this server has locked or written; empty: none
   std::string dump_left_to_other_;         // path of an RDB file that another server has locked; empty: none
-  std::string background_folder_;          // folder in which the last background save began
-  std::string background_name_;            // file name of the last background save
+  std::string background_dump_folder_;     // folder in which the last background save began
+  std::string background_dump_name_;       // `dbfilename` when the last background save began
   bool is_save_scheduled_ = false;         // true: Cron starts a background save when no child runs
   bool is_save_due_ = false;               // true: EndTurn must save, because of a FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;  // how the last background save ended; a SAVE sets kDone

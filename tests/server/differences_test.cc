@@ -35,8 +35,8 @@ TEST(Differences, NamesEveryDirectiveOfLaterVersions) {
   const std::string page = text.str();
   for (const NewerDirective& newer : NewerDirectives()) {
     std::string shown = "`" + std::string(newer.name);
-    if (newer.harmless_value)
-      shown += " " + (newer.harmless_value->empty() ? "\"\"" : std::string(*newer.harmless_value));
+    if (newer.only_harmless_value)
+      shown += " " + (newer.only_harmless_value->empty() ? "\"\"" : std::string(*newer.only_harmless_value));
     EXPECT_NE(page.find(shown + "`"), std::string::npos) << shown;
     EXPECT_EQ(FindDirective(newer.name), nullptr) << newer.name;
   }

@@ -51,9 +51,9 @@ struct ArInsert {
   }
 };
 
-// Changes the size of a ring. As in Redis, the length of the array counts as the old size. Moves the newest elements
-// that fit to the indexes 0, 1, …, and removes all others. Does nothing if the ring grows and its next insertion
-// overwrites no old element: the next index is the length or more, or LastInsert() is nullopt (as after ARSEEK to 0).
+// Gives a ring another size. As in Redis, the length of the array counts as the old size. Moves the newest elements
+// that fit to the indexes 0, 1, …, and removes all others. Changes nothing if the ring becomes larger and has not
+// wrapped, that is, if the next index is the length or more, or if LastInsert() is nullopt (as after ARSEEK to 0).
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;
@@ -130,9 +130,9 @@ struct ArSeek {
   }
 };
 
-// Returns the elements at the last `count` indexes, the newest first. The newest is at LastInsert or, if there is none,
-// at the last index of the array. An index without an element counts, and gives null. After index 0, continues with the
-// last index of the array.
+// Returns for ARLASTITEMS the elements at the last `count` indexes, the newest first. The newest is at LastInsert or,
+// if there is none, at the last index of the array. An index without an element counts, and gives null. After index 0,
+// continues with the last index of the array.
 std::vector<const ArrayElement*> NewestElements(const ArrayTable& table, uint64_t count) {
   std::vector<const ArrayElement*> newest(count, nullptr);
   const uint64_t anchor = table.LastInsert().value_or(table.Length() - 1);

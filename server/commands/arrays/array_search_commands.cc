@@ -86,8 +86,8 @@ class ArrayNumbers {
            operation_ == ArrayOperation::kXor;
   }
 
-  // Adds a number with a fraction. As in Redis, bitwise operations use only its integral part, and ignore numbers that
-  // do not fit into 64 bits.
+  // Adds a number with a fraction. As in Redis, the bitwise operations of AROP use only its integral part, and ignore
+  // numbers that do not fit into 64 bits.
   void AddFraction(long double number) {
     if (!IsBitwise()) return AddNumber(number);
     constexpr auto kMin = static_cast<long double>(std::numeric_limits<int64_t>::min());
@@ -117,7 +117,8 @@ class ArrayNumbers {
     }
   }
 
-  // Prints at most 17 significant digits, with an exponent if the number is very large or very small.
+  // Returns the result of AROP as text: at most 17 significant digits, with an exponent if the number is very large or
+  // very small.
   std::string NumberText() const {
     if (std::isnan(number_)) return "nan";
     if (std::isinf(number_)) return number_ > 0 ? "inf" : "-inf";

@@ -52,7 +52,7 @@ void AddLine(std::string& text, Bytes name, uint64_t value) {
   text.append(name).append(":").append(std::to_string(value)).append("\r\n");
 }
 
-// Adds one line for each message type that was counted, and one line with the sum of these counts.
+// Adds to CLUSTER INFO one line for each message type that was counted, and one line with the sum of these counts.
 void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
   uint64_t sum = 0;
   for (size_t type = 0; type < counts.size(); ++type) {
@@ -119,7 +119,8 @@ void WriteNode(Call& call, const ClusterNode& node) {
   }
 }
 
-// Writes a range of slots with its owner, and with those replicas of the owner that have data and have not failed.
+// Writes for CLUSTER SLOTS a range of slots with its owner, and with those replicas of the owner that have data and
+// have not failed.
 void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
   std::vector<const ClusterNode*> replicas;
   for (const ClusterNode* replica : owner.replicas) {

@@ -26,8 +26,8 @@ constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
 enum class WantedSlots : uint8_t { kFree, kTaken };  // kFree: slots without an owner; kTaken: slots with one
 
-// Adds a slot to the slots of the request. Throws if the slot is not in the state `wanted` (assigned or free), or if
-// the request has named it before.
+// Adds a slot to the slots of ADDSLOTS or DELSLOTS. Throws if the slot is not in the state `wanted` (assigned or free),
+// or if the request has named it before.
 void CollectSlot(const Cluster& cluster, SlotSet& slots, int slot, WantedSlots wanted) {
   const bool is_taken = cluster.view().Owner(slot) != nullptr;
   const std::string number = std::to_string(slot);

@@ -55,7 +55,7 @@ Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
 }
 
 // Takes ranges of slots, each given by its first and its last slot, up to the first argument that is not a number.
-// Cost: O(slots).
+// Throws a Refusal if there is no range, or if two ranges overlap. Cost: O(slots).
 SlotSet NextRanges(Args& args) {
   std::vector<SlotRange> ranges;
   SlotSet slots;
@@ -97,8 +97,8 @@ struct Order {
   NodeId target;
 };
 
-// Takes the arguments of one migration: `SLOTSRANGE first last … NODE id`. Throws a Refusal if this node cannot migrate
-// the slots to the node.
+// Takes the arguments of one migration of CLUSTER MIGRATESLOTS: `SLOTSRANGE first last … NODE id`. Throws a Refusal if
+// this node cannot migrate the slots to the node.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
@@ -182,7 +182,8 @@ void Reveal(Call& call) {
   call.reply.Ok();
 }
 
-// Queues an export that the target has requested. A second request with the same name changes nothing.
+// Queues an export that the target has requested by CLUSTER SYNCSLOTS REQUEST. Another request with the same name
+// changes nothing while that export runs.
 void Request(Call& call) {
   const ClusterView& view = RequireCluster(call).view();
   if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
@@ -342,7 +343,7 @@ constexpr char kUnknownArgument[] = "ERR unknown argument";
 Refusal NamedTwice(int slot) { return {StrCat("ERR Slot ", slot, " specified multiple times")}; }
 Refusal HasNoOwner(int slot) { return {StrCat("ERR slot has no owner: ", slot)}; }
 
-// Takes all arguments as ranges of slots.
+// Takes all arguments of CLUSTER MIGRATION IMPORT, which are ranges of slots.
 std::vector<SlotRange> TakeTaskRanges(Call& call) {
   Args& args = call.args;
   if (args.Left() == 0 || args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
@@ -356,7 +357,7 @@ std::vector<SlotRange> TakeTaskRanges(Call& call) {
   return ranges;
 }
 
-// Cost: O(slots).
+// Returns the slots of these ranges. Throws a Refusal if a slot occurs twice. Cost: O(slots).
 SlotSet SlotsOf(const std::vector<SlotRange>& ranges) {
   SlotSet slots;
   for (const SlotRange& range : ranges) {
@@ -368,8 +369,8 @@ SlotSet SlotsOf(const std::vector<SlotRange>& ranges) {
   return slots;
 }
 
-// Returns the node that owns all of these slots. Throws a Refusal if a slot has no owner, if there are several owners,
-// or if the owner is this node.
+// Returns the source of a CLUSTER MIGRATION IMPORT: the node that owns all of these slots. Throws a Refusal if a slot
+// has no owner, if there are several owners, or if the owner is this node.
 const ClusterNode& SourceOfTask(const ClusterView& view, const SlotSet& slots) {
   const ClusterNode* common = nullptr;
   bool has_several = false;

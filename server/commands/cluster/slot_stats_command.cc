@@ -120,8 +120,8 @@ OrderOptions TakeOrderOptions(Call& call) {
   return options;
 }
 
-// Writes the slots ordered by a metric. Slots with equal values are in ascending order of their numbers, even if the
-// sort is descending.
+// Writes the reply of CLUSTER SLOT-STATS ORDERBY: the slots ordered by a metric, at most as many as LIMIT says. Slots
+// with equal values are in ascending order of their numbers, even if the sort is descending.
 void WriteOrderedStats(Call& call, Cluster& cluster) {
   const Metric metric = TakeMetric(call);
   const OrderOptions options = TakeOrderOptions(call);

@@ -193,7 +193,8 @@ struct AclGetUser {
     reply.Set(flags.size());
     for (const std::string& flag : flags) reply.Bulk(flag);
   }
-  // Writes a name and a list of patterns. Omits the first character of each pattern, which tells its kind (`~`, `&`).
+  // Writes a name and a list of patterns for ACL GETUSER. Omits the first character of each pattern, which tells its
+  // kind (`~`, `&`).
   static void WritePatterns(Reply& reply, Bytes name, Bytes patterns) {
     std::vector<Bytes> each = patterns.empty() ? std::vector<Bytes>() : SplitOn(patterns, ' ');
     for (Bytes& pattern : each) pattern.remove_prefix(1);
@@ -383,8 +384,8 @@ struct AclSave {
   }
 };
 
-// For emulated versions before 7.0, which have no selectors: refuses selectors such as `(+get ~k)`, and key patterns
-// for reading or writing only, such as `%R~k`.
+// For ACL SETUSER in emulated versions before 7.0, which have no selectors: refuses selectors such as `(+get ~k)`, and
+// key patterns for reading or writing only, such as `%R~k`.
 void RefuseSelectors(std::span<const std::string> rules) {
   for (const std::string& rule : rules) {
     if (rule.starts_with('(') || rule.starts_with('%')) throw refusals::BadAclRule(rule, kAclSyntaxError);

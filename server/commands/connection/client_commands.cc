@@ -71,7 +71,7 @@ struct ClientCapa {
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
       .flags = kNoScript | kLoading | kStale};
-  // Ignores unknown capabilities, because a client may name capabilities that only newer servers know.
+  // Ignores unknown capabilities of CLIENT CAPA, because a client may name capabilities that only newer servers know.
   static void Run(Call& call) {
     for (Bytes capability : call.args.Rest()) {
       if (EqualsIgnoreCase(capability, "redirect")) call.session.identity.follows_redirects = true;

@@ -249,8 +249,8 @@ bool ClientSelection::Matches(const Session& session) const {
 ClientSelection TakeClientSelection(Call& call, ClientSelectingCommand command) {
   ClientSelection filter;
   OptionSource source{call, command};
-  // Refuses a single argument, which is an option without a value. (Valkey 8.1 accepts ID without IDs, but only
-  // together with other options.)
+  // Refuses a single argument of CLIENT LIST or CLIENT KILL, which is an option without a value. (Valkey 8.1 accepts ID
+  // without IDs, but only together with other options.)
   if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};
   while (!call.args.AtEnd()) TakeOption(filter, source);
   return filter;

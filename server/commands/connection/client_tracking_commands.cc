@@ -116,8 +116,8 @@ void RefuseNeighbours(std::span<const Bytes> sorted) {
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Refuses prefixes that overlap. Compares up to 1000 prefixes in pairs, in the order of Redis: O(n²). Sorts more
-// prefixes: O(n log n). The error may then name another pair than Redis does.
+// Refuses prefixes of CLIENT TRACKING that overlap. Compares up to 1000 prefixes in pairs, in the order of Redis:
+// O(n²). Sorts more prefixes: O(n log n). The error may then name another pair than Redis does.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

@@ -51,7 +51,8 @@ Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '"
 
 namespace {
 
-// Logs the client in as this user. Throws a Refusal if the name or the password is wrong.
+// Logs the client in as this user. If the name or the password is wrong, records this in the ACL log, and throws a
+// Refusal.
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.clients.users.FindIfPasswordMatches(name, password);
   if (user == nullptr) {

@@ -97,8 +97,8 @@ struct Exec {
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction
-      // Refuses the command if an earlier command of this transaction has deleted the session's user. The session must
-      // then log in again.
+      // EXEC refuses a queued command if an earlier command of this transaction has deleted the session's user. The
+      // session must then log in again.
       if (!call.session.authenticated && call.services.clients.users.IsLoginRequired()) {
         return Deny(call, command, words, refusals::kNotAuthenticated);
       }

@@ -107,7 +107,8 @@ RangeUnit TakeRangeUnit(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-// A range as the client wrote it. Each end may be negative (counted from the end of the string) or beyond the string.
+// A range of BITCOUNT or BITPOS as the client wrote it. Each end may be negative (counted from the end of the string)
+// or beyond the string.
 struct GivenRange {
   int64_t first = 0;
   std::optional<int64_t> last = {};  // nullopt: the end of the string
@@ -118,7 +119,7 @@ struct GivenRange {
   bool RunsBackwards() const { return first < 0 && last && *last < 0 && first > *last; }
 };
 
-// Takes the end of a range and its optional unit. As Redis does, checks the unit before the end.
+// Takes the end of a range of BITPOS or BITCOUNT and its optional unit. As Redis does, checks the unit before the end.
 GivenRange TakeEndAfterUnit(Args& args, GivenRange words) {
   const Bytes last = args.Next();
   if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
@@ -213,8 +214,8 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // Returns -1 (not found), except if the client searches a clear bit and gave no end. The string then counts as if
-    // clear bits followed it, so the result is the first bit after the string.
+    // BITPOS returns the first bit after the string if a clear bit is wanted and the client gave no end: clear bits
+    // follow the string. Otherwise it returns -1.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };
@@ -260,8 +261,8 @@ struct BitOp {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
     CheckSources(operation, call.args[1], call.args.Left());
-    // Finds all source keys before reading their texts. Looking up an expired key frees its entry and may move others,
-    // which would invalidate a view of a text.
+    // Finds all source keys of BITOP before reading their texts. Looking up an expired key frees its entry and may move
+    // others, which would invalidate a view of a text.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringAndCountLookup(key));
     KeyEdit edit = call.db.Open(target);
@@ -274,8 +275,8 @@ struct BitOp {
       Store(edit, operation, sources);
       if (type_before) edit.ReportOverwrite(*type_before, ValueType::kString);
       edit.ReportChange("set");
-      // Propagates a newer operation as SET with the result, because replicas before Redis 8.2 know only AND, OR, XOR
-      // and NOT.
+      // Propagates a newer operation of BITOP as SET with the result, because replicas before Redis 8.2 know only AND,
+      // OR, XOR and NOT.
       if (IsNewOperation(operation) && call.effect.IsRecording())
         call.effect.Replace("SET", target, StringText(*edit).View());
     }
@@ -283,7 +284,7 @@ struct BitOp {
   }
 
  private:
-  // The texts of the source keys. A missing key has an empty text.
+  // The texts of the source keys of BITOP. A missing key has an empty text.
   class Sources {
    public:
     explicit Sources(const std::vector<const Entry*>& entries) {
@@ -309,14 +310,16 @@ struct BitOp {
     target.ReportChange("del");
     call.effect.Replace("DEL", target.Key());
   }
-  // Returns the bytes of the target's old value if the result can be written over them, otherwise an empty span.
+  // Returns the bytes of the target's old value if the result of BITOP can be written over them: a string of this size.
+  // Otherwise returns an empty span.
   static std::span<char> ReusableText(KeyEdit& target, size_t size) {
     if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
     return target.TryGrow(size);
   }
   static void Store(KeyEdit& target, BitOperation operation, const Sources& sources) {
     const size_t size = sources.LongestSize();
-    // Overwrites the old value if it has the same length, because memory that is new from the kernel would take longer.
+    // BITOP overwrites the old value if it has the same length, because memory that is new from the kernel would take
+    // longer.
     if (const std::span<char> old = ReusableText(target, size); !old.empty()) {
       CombineBits(operation, sources.Views(), old);
       target.SetDeadline(kNoDeadline);
@@ -361,12 +364,13 @@ BitField TakeFieldType(Args& args) {
   return {.bits = static_cast<int>(bits), .sign = is_signed ? FieldSign::kSigned : FieldSign::kUnsigned};
 }
 
-// Takes the offset of a field, in bits. A number after `#` counts fields of this width: `#7` is the eighth field.
+// Takes the offset of a field of BITFIELD, in bits. A number after `#` counts fields of this width: `#7` is the eighth
+// field.
 uint64_t TakeFieldOffset(Call& call, const BitField& field) {
   const Bytes word = call.args.Next();
   if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));
   const auto number = static_cast<uint64_t>(Args::Integer(word.substr(1), refusals::kBitOffset));
-  // As in Redis, the product may overflow, and a very large number then becomes a small offset.
+  // As in Redis, the product of a BITFIELD offset may overflow, and a very large number then becomes a small offset.
   return CheckedOffset(call, static_cast<int64_t>(number * static_cast<uint64_t>(field.bits)));
 }
 
@@ -450,7 +454,7 @@ void WriteBitFields(Call& call, Bytes key, const std::vector<FieldOperation>& op
   uint64_t changes = 0;
   for (const FieldOperation& operation : operations) {
     const FieldOutcome outcome = Execute(operation, text, call.reply);
-    // As in Redis, a write that leaves its field as it was counts as a change if the string grew.
+    // As in Redis, a write of BITFIELD that leaves its field as it was counts as a change if the string grew.
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;

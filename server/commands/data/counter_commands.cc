@@ -200,8 +200,8 @@ void ReplyNumber(Call& call, long double number) {
   call.reply.IsResp3() ? call.reply.Double(static_cast<double>(number)) : call.reply.Bulk(LongDoubleText(number));
 }
 
-// Sets or removes the deadline, and propagates the command as SET with the new value and deadline. If the new deadline
-// (EXAT, PXAT) has passed, deletes the key instead.
+// Ends INCREX: sets or removes the deadline (with ENX, an old deadline stays), and propagates the command as SET with
+// the new value and deadline. If the new deadline (EXAT, PXAT) has passed, deletes the key instead.
 void FinishIncrEx(Call& call, KeyEdit& number, const IncrExOptions& options, int64_t deadline_ms) {
   number.ReportChange(options.is_float ? KeyEvent("incrbyfloat") : KeyEvent("incrby"));
   const bool had_deadline = number->Deadline() != kNoDeadline;

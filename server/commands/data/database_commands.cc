@@ -43,7 +43,7 @@ struct DbSize {
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
   for (Database& content : call.db.Flush(dbs)) call.services.data.lazy_free.Free(std::move(content), mode);
-  // With SYNC, also returns the freed memory to the system before the command ends.
+  // A synchronous FLUSHDB or FLUSHALL also returns the freed memory to the system before it ends.
   if (mode == FreeMode::kNow) PurgeAllocator();
 }
 

@@ -90,8 +90,8 @@ RestoreOptions ParseRestoreOptions(Args& args) {
   return options;
 }
 
-// Returns the access data that the new key gets: the idle time or the LFU counter of the request. As in Redis, IDLETIME
-// is ignored under an LFU policy, and FREQ under any other policy.
+// Returns the access data of the key that RESTORE creates, its idle time or LFU counter. As in Redis, IDLETIME counts
+// only under an LRU policy, and FREQ only under an LFU policy.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
   const KeyUsage& access = call.services.data.dataset.usage;
   if (access.IsLfu() && options.frequency)
@@ -164,7 +164,8 @@ void RunRestore(Call& call) {
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
-  // `older` is a payload that older replicas can also read; nullopt: older replicas can read `payload` itself.
+  // `older` is the payload of RESTORE in a form that older replicas can also read; nullopt: older replicas can read
+  // `payload` itself.
   std::optional<std::string> older;
   if (call.effect.IsRecording()) older = PortablePayload(payload, *entry, CompressionOf(call.services.env.settings));
 

@@ -49,8 +49,8 @@ ExpireConditions ParseExpireConditions(std::span<const Bytes> words) {
   return conditions;
 }
 
-// Returns whether the options NX, XX, GT and LT allow the new deadline. A key without a deadline counts as one that
-// expires infinitely late.
+// Returns whether the options NX, XX, GT and LT of EXPIRE allow the new deadline. A key without a deadline counts as
+// one that expires infinitely late.
 bool Allow(const ExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   if (conditions.only_without && timed) return false;
@@ -78,7 +78,7 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    // A replayed command, or the source of an import (import-mode), may set a past deadline without deleting the key. A
+    // A replayed EXPIRE, or the source of an import (import-mode), may set a past deadline without deleting the key. A
     // negative deadline is stored as 0, because a negative value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
@@ -89,8 +89,8 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
 }
 
 int64_t RoundedSeconds(int64_t ms) {
-  // As Redis does, adds half a second without checking for overflow. So the latest deadlines are shown as negative
-  // numbers.
+  // As Redis does for TTL and EXPIRETIME, adds half a second without checking for overflow. So the latest deadlines are
+  // shown as negative numbers.
   return static_cast<int64_t>(static_cast<uint64_t>(ms) + 500) / 1000;
 }
 
@@ -100,8 +100,8 @@ void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Entry* entry = call.db.LookUpNoTouch(call.args.Next());
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
-  // The remaining time can be negative, because the import source sees expired keys (import-mode). Replies with 0 for
-  // such keys.
+  // The remaining time can be negative, because the import source sees expired keys (import-mode). TTL replies with 0
+  // for such keys.
   const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }

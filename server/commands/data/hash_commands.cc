@@ -89,7 +89,7 @@ struct HSetNx {
   }
 };
 
-// Returns how many bytes a new listpack reserves for the field and a number of usual length.
+// Returns how many bytes a new listpack of HINCRBY reserves for the field and a number of usual length.
 size_t CapacityForNumber(Bytes field) { return ListpackBytesFor({&field, 1}) + 12; }
 
 struct HIncrBy {
@@ -312,7 +312,7 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
   ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
-// Replies with `count` random fields, which may repeat.
+// HRANDFIELD with a negative count: replies with `count` random fields, which may repeat.
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
@@ -325,8 +325,8 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   }
 }
 
-// Replies with `count` different fields of a hash that has `size`. Takes random fields of a large table if few are
-// wanted. Otherwise scans the hash once, and chooses so that each subset is equally likely.
+// HRANDFIELD: replies with `count` different fields of a hash that has `size`. Takes random fields of a large table if
+// few are wanted. Otherwise scans the hash once, and chooses so that each subset is equally likely.
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
   constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
@@ -386,7 +386,7 @@ struct HRandField {
 // ---------------------------------------------------------------------------------------------------------------------
 // HSCAN
 
-// Returns the fields that one step of the scan finds, and advances the cursor. Requires: the hash is stored as a table,
+// Returns the fields that one step of HSCAN finds, and advances the cursor. Requires: the hash is stored as a table,
 // not packed.
 std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, const ScanOptions& options) {
   std::vector<const HashField*> met;

@@ -112,8 +112,8 @@ namespace {
 
 // === HEXPIRE and its variants
 
-// Returns whether the options NX, XX, GT and LT allow the new deadline. A field without a deadline counts as one that
-// expires infinitely late.
+// Returns whether the options NX, XX, GT and LT of HEXPIRE allow the new deadline. A field without a deadline counts as
+// one that expires infinitely late.
 bool AllowForField(const FieldExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   if (conditions.only_without && timed) return false;
@@ -360,7 +360,7 @@ struct HGetEx {
   }
 
  private:
-  // Opens the hash for HGETEX. Only under Valkey's grammar, counts the lookup as a hit or a miss.
+  // Opens the hash for HGETEX. Counts a hit or a miss only if Valkey is emulated.
   static Edit<Hash> OpenToGet(Call& call, Bytes key) {
     if (GrammarOfFields(call) == HashFieldGrammar::kValkey) return call.db.OpenAndCountLookup<Hash>(key);
     return call.db.Open<Hash>(key);
@@ -415,7 +415,7 @@ struct HSetEx {
     const bool timed = words.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
     const bool too_late = timed && call.HasPassed(words.deadline_ms);
-    // Values whose deadline has passed are not stored. In Redis, but not in Valkey, they may nevertheless make a
+    // HSETEX does not store values whose deadline has passed. In Redis, but not in Valkey, they may nevertheless make a
     // listpack a hashtable.
     if (!too_late || !call.services.env.dialect.traits.past_deadlines_expire)
       hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
@@ -433,8 +433,8 @@ struct HSetEx {
     }
     RecordFields(call, key, *hash, words.fields);
   }
-  // Deletes the fields, because the new deadline has already passed. Sends the events of fields that were set and then
-  // deleted. A new hash first gets a field, which is deleted with the others.
+  // Deletes the fields of HSETEX, because the new deadline has already passed. Sends the events of fields that were set
+  // and then deleted. A new hash first gets a field, which is deleted with the others.
   static void Expire(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
     if (hash->IsEmpty()) hash->Set(pairs[0], {});
     PrepareForDeadlines(call, *hash);
@@ -446,8 +446,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      // If the new deadline has passed, Redis sets each field and then deletes it; Valkey only deletes it. The only
-      // lasting effect of setting it is that a listpack at its size limit becomes a hashtable.
+      // If the new deadline of HSETEX has passed, Redis sets each field and then deletes it; Valkey only deletes it.
+      // The only lasting effect of setting it is that a listpack at its size limit becomes a hashtable.
       if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);

@@ -177,7 +177,7 @@ FieldExpireWords TakeValkeyExpireWords(Call& call, TimeUnit unit, TimeBase base)
   FieldExpireWords words;
   const Bytes time = call.args.Next();
   const auto options = TakeOptionsBeforeFields(call.args);
-  // As in Valkey, refuses first a missing FIELDS, then invalid options, then invalid fields.
+  // As in Valkey, HEXPIRE refuses first a missing FIELDS, then invalid options, then invalid fields.
   words.conditions = ParseValkeyConditions(options);
   words.fields = TakeValkeyFields(call.args, 1);
   words.deadline_ms = ParseFieldDeadline(call, {time, unit, base});
@@ -222,11 +222,12 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
   return words;
 }
 
-// Parses the arguments of HSETEX, and of HGETEX as in Redis 8.6. If `fields_come_last` is true (HSETEX before Redis
-// 8.6), FIELDS must come after all options.
-class FreeFieldWords {
+// Parses the arguments of HGETEX and HSETEX, whose options may have any order. Since Redis 8.6, FIELDS may also come
+// anywhere. Before Redis 8.6, FIELDS must come last in HSETEX (`fields_come_last`), and HGETEX allows only one option,
+// so TakeFixedHGetExWords parses it.
+class FreeOptionWords {
  public:
-  FreeFieldWords(Call& call, bool sets, bool fields_come_last)
+  FreeOptionWords(Call& call, bool sets, bool fields_come_last)
       : call_(call), args_(call.args), sets_(sets), fields_come_last_(fields_come_last) {}
 
   FieldWords Parse() {
@@ -299,7 +300,7 @@ class FreeFieldWords {
   Call& call_;
   Args& args_;
   bool sets_;                        // true: HSETEX
-  bool fields_come_last_;            // true: Redis before 8.6
+  bool fields_come_last_;            // true: HSETEX before Redis 8.6
   bool has_foreign_option_ = false;  // whether HSETEX has an option of HGETEX, or the reverse
   FieldWords words_;
 };
@@ -344,7 +345,8 @@ FieldWords TakeFixedHGetExWords(Call& call) {
   return words;
 }
 
-// Takes `FIELDS numfields field…`. `mismatch`: Valkey's error if numfields does not match the arguments.
+// Takes `FIELDS numfields field…` of HTTL, HPERSIST, HGETDEL and similar commands. `mismatch`: Valkey's error if
+// numfields does not match the arguments.
 std::span<const Bytes> TakeOnlyFields(Call& call, const char* mismatch) {
   if (GrammarOfFields(call) != HashFieldGrammar::kValkey)
     return TakeFixedFields(call.args, refusals::kFieldCountNotPositive);
@@ -384,7 +386,7 @@ FieldWords TakeHGetExWords(Call& call) {
     case HashFieldGrammar::kFixed:
       return TakeFixedHGetExWords(call);
     case HashFieldGrammar::kFree:
-      return FreeFieldWords(call, false, false).Parse();
+      return FreeOptionWords(call, false, false).Parse();
     case HashFieldGrammar::kValkey:
       return TakeValkeyWords(call, false);
   }
@@ -394,7 +396,7 @@ FieldWords TakeHGetExWords(Call& call) {
 FieldWords TakeHSetExWords(Call& call) {
   const HashFieldGrammar grammar = GrammarOfFields(call);
   if (grammar == HashFieldGrammar::kValkey) return TakeValkeyWords(call, true);
-  return FreeFieldWords(call, true, grammar == HashFieldGrammar::kFixed).Parse();
+  return FreeOptionWords(call, true, grammar == HashFieldGrammar::kFixed).Parse();
 }
 
 }  // namespace respite

@@ -197,9 +197,9 @@ struct PfMerge {
   }
 
  private:
-  // Returns the value `old` after raising each of its registers at least to the value of that register in `registers`.
-  // As Redis does, raises one register after the other, because their order decides how the sparse encoding divides its
-  // runs.
+  // Returns the result of PFMERGE: the value `old` after raising each of its registers at least to the value of that
+  // register in `registers`. As Redis does, raises one register after the other, because their order decides how the
+  // sparse encoding divides its runs.
   static std::string Merged(const Entry* old, HllEncoding encoding, const HllRegisters& registers,
                             size_t sparse_max_bytes) {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
@@ -282,7 +282,7 @@ struct PfSelfTest {
   }
 
  private:
-  // Writes a random value to each register, and checks that reading the registers gives the same values.
+  // PFSELFTEST: writes a random value to each register, and checks that reading the registers gives the same values.
   static void CheckRegisters(Random& random) {
     std::string dense = *Hll::Of(Hll::Empty())->ToDense();
     std::array<uint8_t, HllRegisters::kCount> expected;
@@ -297,8 +297,8 @@ struct PfSelfTest {
     }
   }
 
-  // Checks that the dense and the sparse encoding give equal counts, and that these differ from the true number by at
-  // most six standard errors. Also checks that few elements are stored in the sparse encoding.
+  // PFSELFTEST: checks that the dense and the sparse encoding give equal counts, and that these differ from the true
+  // number by at most six standard errors. Also checks that few elements are stored in the sparse encoding.
   static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
     constexpr uint64_t kElements = 1'000'000;
     std::string dense = *Hll::Of(Hll::Empty())->ToDense();

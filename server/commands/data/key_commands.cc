@@ -310,9 +310,9 @@ const Entry* PickKey(Call& call) {
     if (entry == nullptr) return nullptr;
     if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Scans the database after many random tries that found only keys that have expired or are hidden (in a slot that is
-  // being imported). The scan finds another key, although not a random one, and deletes the expired keys that it
-  // visits.
+  // After many random tries that found only expired or hidden keys, returns the first live key in scan order, which is
+  // not random; null: there is none. The expired keys that were found on the way are removed when the command ends, but
+  // only under ExpiryRule::kPurge.
   return FirstAlive(call);
 }
 
@@ -368,7 +368,7 @@ const Entry* ExamineOrNull(Call& call) {
 }
 
 // Returns the name for OBJECT ENCODING. For a listpack, the emulated version may have another encoding: ziplist,
-// quicklist or hashtable.
+// quicklist or hashtable. Valkey has hashtable instead of listpackex.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
   if (name == "listpackex" && traits.hash_field_grammar == HashFieldGrammar::kValkey) return "hashtable";

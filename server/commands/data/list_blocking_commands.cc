@@ -76,8 +76,8 @@ struct Route {
   ListEnd to = ListEnd::kHead;
 };
 
-// Moves an element. If the source is empty, blocks the client, or replies with null where clients cannot block. Returns
-// false if no element was moved.
+// Moves an element for BLMOVE and BRPOPLPUSH. If the source is empty, blocks the client, or replies with null where
+// clients cannot block. Returns false if no element was moved.
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;

@@ -42,7 +42,8 @@ void ParseHowMany(Args& args, MoveOptions& options) {
   args.ExpectEnd();
 }
 
-// Removes elements from one end. Returns them in the order in which they will stand in the target list.
+// Removes elements from one end for LMOVEM and BLMOVEM. Returns them in the order in which they will stand in the
+// target list.
 std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options, size_t count) {
   const bool pops_head = options.from == ListEnd::kHead;
   std::vector<std::string> elements;
@@ -53,9 +54,9 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
     pops_head ? cursor.Next() : cursor.Previous();
   }
   list.EraseRange(pops_head ? 0 : list.Size() - count, count);
-  // `elements` are now in the order in which they were popped. OBO pushes them one by one, so at the head of the target
-  // they end up in reverse order. BULK keeps the order of the source list, so elements that were popped from the tail
-  // must be reversed.
+  // `elements` are now in the order in which they were popped. The option OBO of LMOVEM pushes them one by one, so at
+  // the head of the target they end up in reverse order. BULK keeps the order of the source list, so elements that were
+  // popped from the tail must be reversed.
   const bool reverses = options.one_by_one ? options.to == ListEnd::kHead : !pops_head;
   if (reverses) std::ranges::reverse(elements);
   return elements;
@@ -93,16 +94,16 @@ void RecordMove(Call& call, const MoveOptions& options, const std::vector<std::s
   RecordPushes(call, options.target, options.to, elements);
 }
 
-// Propagates a command that has reordered a whole list. The new order is pushed before the old one is popped, because
-// popping all elements would delete the key, and with it the deadline.
+// Propagates an LMOVEM or BLMOVEM that has reordered a whole list, which is its source and its target. The new order is
+// pushed before the old one is popped, because popping all elements would delete the key, and with it the deadline.
 void RecordReordered(Call& call, const MoveOptions& options, const std::vector<std::string>& elements) {
   if (!call.effect.IsRecording()) return;
   RecordPushes(call, options.target, options.from == ListEnd::kHead ? ListEnd::kTail : ListEnd::kHead, elements);
   call.effect.Replace(CommandOfPop(options.from), options.source, static_cast<int64_t>(elements.size()));
 }
 
-// Moves elements, and replies with them in the order of the target list. Returns the number of moved elements. Returns
-// 0 and writes no reply if the source is missing, or has fewer elements than EXACTLY demands.
+// Moves elements for LMOVEM and BLMOVEM, and replies with them in the order of the target list. Returns the number of
+// moved elements. Returns 0 and writes no reply if the source is missing, or has fewer elements than EXACTLY demands.
 size_t MoveElements(Call& call, const MoveOptions& options) {
   Edit<List> source = call.db.Open<List>(options.source);
   if (!source || (options.is_exact && source->Size() < options.count)) return 0;

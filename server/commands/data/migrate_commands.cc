@@ -179,8 +179,8 @@ const char* RefusalFor(FailedMigrateStep failed_step) {
   }
 }
 
-// Replies with an error. Does not throw it, so that the command's changes are kept: the keys that the target has
-// accepted are deleted here.
+// Replies with an error of MIGRATE. Does not throw it, so that the changes of MIGRATE are kept: the keys that the
+// target has accepted are deleted here.
 void ReplyFailure(Call& call, const Refusal& failure) {
   call.services.env.stats.CountError(failure.text);
   call.reply.Error(failure.text);

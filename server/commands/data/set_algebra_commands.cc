@@ -112,8 +112,8 @@ struct SInterCard {
   }
 };
 
-// Computes an intersection. As in Redis, the result begins as an intset if the smallest set is one, otherwise as a
-// listpack. The result becomes an intset if all its members are integers.
+// Computes the result of SINTERSTORE. As in Redis, the result begins as an intset if the smallest set is one, otherwise
+// as a listpack. The result becomes an intset if all its members are integers.
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
@@ -226,7 +226,8 @@ size_t CountUnion(Call& call, std::span<const Set> sets, size_t limit) {
   return result.set().Size();
 }
 
-// Estimates the number of members of the union with the registers of a HyperLogLog, so that no set must be built.
+// SUNIONCARD APPROX: estimates the number of members of the union with the registers of a HyperLogLog, so that no set
+// must be built.
 size_t EstimateUnion(std::span<const Set> sets) {
   const auto registers = std::make_unique<HllRegisters>();
   for (const Set& set : sets)

@@ -218,7 +218,7 @@ void PopAll(Call& call, Edit<Set>& set) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), set.Key());
 }
 
-// Collects the members that a pop has removed. Propagates them as SREM commands of at most 1024 members each.
+// Collects the members that SPOP has removed. Propagates them as SREM commands of at most 1024 members each.
 class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}

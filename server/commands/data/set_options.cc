@@ -83,7 +83,8 @@ class SetOptionsParser {
     options_.returns_old = true;
     return true;
   }
-  // As in Redis, the same kind of option may be repeated, and the last one counts. Different kinds cannot be combined.
+  // As in Redis, the same kind of expiry option (such as EX) may be repeated, and the last one counts. Different kinds
+  // cannot be combined.
   bool MayBe(ExpiryOption option) const { return options_.expiry == ExpiryOption::kNone || options_.expiry == option; }
   bool TakeExpiry(Bytes token, ExpiryOption option) {
     if (!MayBe(option) || !args_.TakeToken(token)) return false;
@@ -138,7 +139,7 @@ void ValueCondition::CheckDigest() const {
 }
 
 // Parses the options of SET. Removes the comparison (IFEQ …) of a replayed command, because it was true when the
-// command first ran.
+// command first ran. Refuses NX together with GET if the emulated version does so.
 SetOptions ParseSetOptions(Call& call) {
   SetOptions options = SetOptionsParser(call.args, &call).ParseSet();
   if (call.unit.IsReplaying()) options.comparison = {};

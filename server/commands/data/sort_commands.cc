@@ -108,8 +108,9 @@ void CheckSlots(const Call& call, const SortOptions& options) {
   if (!all_stay) throw refusals::SortInCluster("GET", traits);
 }
 
-// Refuses BY with a pattern, and GET, if the user may not read all keys. Key specs cannot describe the keys that a
-// pattern names, so permissions for single keys cannot be checked. In a cluster, first calls CheckSlots.
+// Refuses BY with a pattern, and GET, if the user may not read all keys. A replayed SORT is not checked. Key specs
+// cannot describe the keys that a pattern names, so permissions for single keys cannot be checked. In a cluster, first
+// calls CheckSlots.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.IsReplaying()) return;
   const bool by_keys = options.by && options.by->HasStar();
@@ -267,8 +268,8 @@ std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<con
 // ---------------------------------------------------------------------------------------------------------------------
 // Replying with the results, or storing them
 
-// Calls visit(std::optional<Bytes>) for each value of the reply. Each element has one value, or one for each option
-// GET.
+// Calls visit(std::optional<Bytes>) for each value of the result of SORT. Each element has one value, or one for each
+// option GET; nullopt: GET finds no value.
 template <class Visit>
 void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
   for (Bytes element : elements) {
@@ -289,8 +290,8 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   Entry* entry = room.Add(EntryPtr(
       Entry::CreatePacked(key, List::kType, List::kInitialForm, List::InitialPacked(), 0, call.db.NewKeyUsage())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
-  // Pushes one element at a time. A push of several elements would choose the encoding by the sum of their lengths, not
-  // by their packed size.
+  // SORT … STORE pushes one element at a time. A push of several elements would choose the encoding by the sum of their
+  // lengths, not by their packed size.
   for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
   return room.Take(list.slot().entry());
 }
@@ -328,8 +329,8 @@ void SortKey(Call& call, MayStore may_store) {
   CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
-    // A set has no order of its own. So, as in Redis, sorts its elements as text in spite of BY nosort if the result is
-    // stored, or used in a script. The result is then equal on all servers.
+    // A set has no order of its own. So, as in Redis, SORT sorts its elements as text in spite of BY nosort if the
+    // result is stored, or used in a script. The result is then equal on all servers.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();
@@ -338,8 +339,8 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Sorts the elements of a set before a result is stored, because elements that compare as equal keep this order. The
-  // result must not depend on the order in the set's hash table.
+  // Sorts the elements of a set before SORT … STORE stores a result, because elements that compare as equal keep this
+  // order. The result must not depend on the order in the set's hash table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {
     const std::vector<size_t> indexes =

@@ -60,7 +60,7 @@ struct Get {
 enum class Stored : uint8_t { kYes, kNo };
 
 // Implements SET and its variants. Writes a reply only for the option GET. That reply is the old value, whether or not
-// the new value is stored.
+// the new value is stored. If the new deadline (EXAT, PXAT) has passed, some emulated versions delete the key instead.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.comparison.kind != ValueCondition::Kind::kNone;
@@ -316,12 +316,12 @@ struct StrLen {
   }
 };
 
-// Returns the part of `text` from `first` to `last`. Each of the two offsets is included, and counts from the end if it
-// is negative.
+// GETRANGE: returns the part of `text` from `first` to `last`. Each of the two offsets is included, and counts from the
+// end if it is negative.
 Bytes PartOf(Bytes text, int64_t first, int64_t last) {
   const auto size = static_cast<int64_t>(text.size());
-  // As in Redis, two negative offsets in the wrong order give an empty text. Clamping both to the beginning of a short
-  // text could otherwise make them equal.
+  // As in Redis, two negative offsets of GETRANGE in the wrong order give an empty text. Clamping both to the beginning
+  // of a short text could otherwise make them equal.
   if (first < 0 && last < 0 && first > last) return {};
   if (first < 0) first = std::max<int64_t>(size + first, 0);
   if (last < 0) last = std::max<int64_t>(size + last, 0);
@@ -361,7 +361,7 @@ struct SubStr {
   static void Run(Call& call) { ReplyPart(call); }
 };
 
-// Copies `part` to this offset of the text, which is extended with zero bytes if it is too short.
+// SETRANGE: copies `part` to this offset of the text, which is extended with zero bytes if it is too short.
 void Overwrite(KeyEdit& text, size_t offset, Bytes part) {
   const std::span<char> grown = text.Grow(std::max(text->TextSize(), offset + part.size()));
   if (!part.empty()) std::memcpy(grown.data() + offset, part.data(), part.size());

@@ -69,7 +69,7 @@ struct DelEx {
       return any ? DeleteKey(call, any) : call.reply.Integer(0);
     }
     if (call.args.Left() != 2) throw refusals::WrongArity(call.command.full_name);
-    // As in Redis, replies with 0 if the key is missing, without parsing the condition.
+    // As in Redis, DELEX replies with 0 if the key is missing, without parsing the condition.
     if (call.db.FindAndCountLookup(key) == nullptr) return call.reply.Integer(0);
     KeyEdit text = call.db.Open(key);
     if (text->Type() != ValueType::kString) throw Refusal{refusals::kConditionNeedsString};
@@ -133,8 +133,8 @@ struct MSetEx {
   }
 
  private:
-  // Returns true if all keys meet the condition. Stops at the first key that does not. As in Redis, expired keys after
-  // that key are not removed.
+  // Returns true if all keys of MSETEX meet the condition. Stops at the first key that does not. As in Redis, expired
+  // keys after that key are not removed.
   static bool MeetsCondition(Call& call, std::span<const Bytes> pairs, SetCondition condition) {
     if (condition == SetCondition::kAlways) return true;
     for (size_t at = 0; at < pairs.size(); at += 2)

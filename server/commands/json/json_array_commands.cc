@@ -70,7 +70,8 @@ struct ArrayTargets {
   }
 };
 
-// Calls change(array) for each array that the path has selected, and replies with the new lengths.
+// Calls change(array) for each array, and replies with the new lengths; null: a match that is no array. For a legacy
+// path, replies with the new length of only one array (LegacyIndex).
 template <class Change>
 void ChangeArrays(Call& call, ArrayTargets& targets, const KeyEvent& event, LegacyReply legacy, Change&& change) {
   const size_t legacy_index = targets.LegacyIndex(legacy);
@@ -101,8 +102,8 @@ std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) 
   return values;
 }
 
-// Inserts copies of the remaining arguments into each array that the path selects, at the index that place(array)
-// returns.
+// JSON.ARRAPPEND and JSON.ARRINSERT: inserts copies of the remaining arguments into each array that the path selects,
+// at the index that place(array) returns.
 template <class Place>
 void InsertCopies(Call& call, Bytes key, Bytes path_text, const KeyEvent& event, LegacyReply legacy, Place&& place) {
   size_t bytes = 0, depth = 0;
@@ -177,7 +178,8 @@ struct JsonArrPop {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const Bytes path = TakeOptionalJsonPath(call);
-    // As in Redis, an index that is no integer means the last element, and further arguments are ignored.
+    // As in Redis, an index of JSON.ARRPOP that is no integer means the last element, and further arguments are
+    // ignored.
     const int64_t index = call.args.AtEnd() ? -1 : ParseInteger(call.args.Next()).value_or(-1);
     ArrayTargets targets(call, key, path);
     const size_t legacy_index = targets.LegacyIndex(LegacyReply::kLastSorted);
@@ -225,7 +227,7 @@ struct JsonArrTrim {
   static void Trim(JsonValue& array, int64_t start, int64_t stop) {
     const auto size = static_cast<int64_t>(array.Size());
     const int64_t first = std::max<int64_t>(start < 0 ? start + size : start, 0);
-    // As in Redis, a negative `stop` that is before the beginning of the array means the first element.
+    // As in Redis, a negative `stop` of JSON.ARRTRIM that is before the beginning of the array means the first element.
     const int64_t last = std::min<int64_t>(stop < 0 ? std::max<int64_t>(stop + size, 0) : stop, size - 1);
     if (first > last) return array.EraseRange(0, array.Size());
     array.EraseRange(static_cast<size_t>(last + 1), static_cast<size_t>(size - 1 - last));

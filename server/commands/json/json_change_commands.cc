@@ -31,8 +31,8 @@ namespace {
 
 enum class NumberChange : uint8_t { kAdd, kMultiply };
 
-// Computes with integers if both numbers are integers and the result is one, otherwise with doubles. Throws if the
-// result is not finite.
+// JSON.NUMINCRBY and JSON.NUMMULTBY: computes with integers if both numbers are integers and the result is one,
+// otherwise with doubles. Throws if the result is not finite.
 JsonValue ChangedNumber(const JsonValue& old_value, const JsonValue& operand, NumberChange change) {
   if (old_value.Is(JsonKind::kInteger) && operand.Is(JsonKind::kInteger)) {
     int64_t result = 0;
@@ -53,9 +53,9 @@ void WriteNumber(Reply& reply, const JsonValue& number) {
   reply.Integer(number.AsInteger());
 }
 
-// Replies with the new numbers; null stands for a match that is no number. Under RESP3, the reply is an array. Under
-// RESP2, the reply is one bulk string in JSON: an array of all numbers, or only the last number if the path is a legacy
-// path.
+// Replies to JSON.NUMINCRBY or JSON.NUMMULTBY with the new numbers; null stands for a match that is no number. Under
+// RESP3, the reply is an array. Under RESP2, the reply is one bulk string in JSON: an array of all numbers, or only the
+// last number if the path is a legacy path (an error if there is none).
 void ReplyNumbers(Call& call, const JsonPath& path, const std::vector<JsonValue>& results) {
   if (call.reply.IsResp3()) {
     call.reply.Array(results.size());
@@ -97,7 +97,7 @@ void ChangeNumbers(Call& call, NumberChange change, const KeyEvent& event) {
   uint64_t changes = 0;
   targets.ForEach([&](const JsonValue& target, size_t i) {
     if (!target.IsNumeric()) return;
-    // As in Redis, the operand is checked only if there is a number to change.
+    // As in Redis, the operand of JSON.NUMINCRBY or JSON.NUMMULTBY is checked only if there is a number to change.
     if (changes == 0) operand = ParseJsonOperand(operand_text);
     if (&target != previous) current = target.Clone();
     previous = &target;
@@ -158,7 +158,7 @@ struct JsonStrAppend {
     const JsonTargets targets =
         SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonString, is_string);
     JsonValue added = JsonValue::String({});
-    // As in Redis, the argument `value` is parsed and checked only if the path selects a string.
+    // As in Redis, the argument `value` of JSON.STRAPPEND is parsed and checked only if the path selects a string.
     if (std::ranges::any_of(targets.values, [&](const JsonValue* target) { return is_string(*target); })) {
       added = ParseJsonArgument(text, JsonErrorPrefix::kErr);
       if (!is_string(added)) throw Refusal{refusals::kWrongJsonString};
@@ -175,8 +175,8 @@ struct JsonStrAppend {
   }
 
  private:
-  // Appends `suffix` to each target that is a string. Returns the new length of each target; nullopt: it is no string.
-  // Copies a string only once, even if the path selects it many times.
+  // JSON.STRAPPEND: appends `suffix` to each target that is a string. Returns the new length of each target; nullopt:
+  // it is no string. Copies a string only once, even if the path selects it many times.
   static std::vector<std::optional<int64_t>> Append(Call& call, const JsonTargets& targets, Bytes suffix) {
     std::vector<std::optional<int64_t>> lengths(targets.values.size());
     CheckJsonCopies(call, suffix.size(), lengths.size());
@@ -191,8 +191,8 @@ struct JsonStrAppend {
     });
     for (size_t i = lengths.size(); i-- > 0;) {
       JsonValue& target = *targets.values[i];
-      // If the path selects a text several times, each occurrence has a greater length than the one before. The loop
-      // begins with the last occurrence, so the earlier ones find that the text is long enough.
+      // If the path selects a text several times, its last target has the greatest of its `lengths`. The loop begins
+      // there and appends all suffixes together, so for the earlier targets the text is already long enough.
       if (!lengths[i] || static_cast<size_t>(*lengths[i]) <= target.AsString().size()) continue;
       std::string text(target.AsString());
       while (text.size() < static_cast<size_t>(*lengths[i])) text += suffix;

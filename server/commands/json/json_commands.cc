@@ -61,7 +61,8 @@ JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
 }
 
 // Sets the values that a path selects. If the path selects none, adds the member that the path names. Returns false and
-// changes nothing if NX or XX forbids the change, or if there is no object for the new member.
+// changes nothing if NX or XX forbids the change, or if there is no object for the new member. Throws a Refusal if the
+// path is not static but would have to be: for a new member, or with NX.
 template <class Apply>
 bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
   const JsonPath& path = assignment.path;
@@ -248,8 +249,8 @@ struct JsonMSet {
     while (!call.args.AtEnd()) assignments.push_back(TakeChecked(call, budget));
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
-      // Changes nothing if this path can no longer be assigned to, because an earlier assignment to the same key has
-      // changed the document.
+      // JSON.MSET changes nothing if this path can no longer be assigned to, because an earlier assignment to the same
+      // key has changed the document.
       AssignIfPossible(call, document->Document().root(), assignment);
       document.ReportChange("json.mset");
     }
@@ -409,9 +410,9 @@ struct JsonGet {
       paths.push_back(TakeJsonText(call));
     }
   }
-  // Appends an object with a member for each path, in the order of the request. As in Redis, a path that occurs twice
-  // has one member, and a malformed path has none. If all paths are legacy paths, throws a Refusal if one of them
-  // selects nothing.
+  // JSON.GET with several paths: appends an object with a member for each path, in the order of the request. As in
+  // Redis, a path that occurs twice has one member, and a malformed path has none. If all paths are legacy paths,
+  // throws a Refusal if one of them selects nothing.
   static void AppendMany(Call& call, ReadBudgets& budgets, std::string& text, const JsonValue& root,
                          const std::vector<Bytes>& paths, const JsonFormat& format) {
     const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacyText);
@@ -450,7 +451,7 @@ struct JsonMGet {
   static void Run(Call& call) {
     const std::span<const Bytes> words = call.args.Rest();
     if (ValidUtf8Bytes(words.back()) != words.back().size()) throw Refusal{refusals::kNotUtf8};
-    // As in Redis, a malformed path selects nothing.
+    // As in Redis, a malformed path of JSON.MGET selects nothing.
     const std::optional<JsonPath> path = ParseOrIgnore(call, words.back());
     ReadBudgets budgets;
     JsonFormat format{.max_bytes = call.MaxStringBytes()};  // `max_bytes`: what the rest of the reply may have
@@ -547,7 +548,7 @@ struct JsonClear {
     Edit<Json> document = OpenExistingJson(call, key);
     const JsonPath path = ParseJsonPath(call, path_text);
     const JsonTargets targets = SelectJsonTargets(path, document->Document().root());
-    // As in Redis, a value that is selected twice counts twice.
+    // As in Redis, a value that JSON.CLEAR selects twice counts twice.
     const auto cleared =
         std::ranges::count_if(targets.values, [](const JsonValue* each) { return IsClearable(*each); });
     targets.ForEach([](JsonValue& value, size_t) {

@@ -13,8 +13,8 @@ namespace {
 
 using MatchPlaces = std::vector<std::pair<const JsonValue*, size_t>>;  // the container of a match, and its place there
 
-// Removes the elements at `places` and returns their number. `places` is in ascending order; a place may occur several
-// times.
+// Removes the elements at `places` and returns their number. `places` is in ascending order. If a place occurs several
+// times, each further time removes the next element that is left after this place.
 size_t EraseElements(JsonValue& array, std::span<const MatchPlaces::value_type> places) {
   std::vector<size_t> kept;  // the elements from the current one on, in descending order
   auto next = places.rbegin();

@@ -74,7 +74,8 @@ struct JsonLengthErrors {  // the errors of a command that replies with lengths
   const char* wrong_kind;  // the value that a legacy path selects has another type
 };
 
-// Replies with the number of elements (array), members (object) or bytes (string) of each match of this kind. As in
+// Implements JSON.ARRLEN, JSON.OBJLEN and JSON.STRLEN. Replies with the number of elements, members or bytes of each
+// match of this kind. For any other match, replies with null, or with an error if the path is a legacy path. As in
 // Redis, ignores further arguments.
 void ReplyLengths(Call& call, JsonKind kind, const JsonLengthErrors& errors) {
   const Bytes key = call.args.Next();
@@ -202,7 +203,8 @@ struct JsonArrIndex {
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
-          // Each search of an array counts as a step of the budget, because a path may select one array many times.
+          // Each search of JSON.ARRINDEX in an array counts as a step of the budget, because a path may select one
+          // array many times.
           SpendJsonSteps(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
           if (path.IsLegacy()) throw Refusal{refusals::kWrongJsonArray};
@@ -212,14 +214,14 @@ struct JsonArrIndex {
   }
 
  private:
-  // Returns the index of the first element that equals `wanted`, or -1. `stop` is exclusive; 0 means the end of the
-  // array.
+  // JSON.ARRINDEX: returns the index of the first element from `start` on that equals `wanted`, or -1. A negative index
+  // counts from the end. `stop` is exclusive; 0 means the end of the array.
   static int64_t IndexOf(const JsonValue& array, const JsonValue& wanted, int64_t start, int64_t stop,
                          JsonBudget& budget) {
     const auto size = static_cast<int64_t>(array.Size());
     const auto bound = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
     const int64_t end = stop == 0 ? size : bound(stop);
-    // As in Redis, a start after the end of the array means its last element.
+    // As in Redis, a start of JSON.ARRINDEX after the end of the array means the last element.
     for (int64_t i = std::max<int64_t>(std::min(bound(start), size - 1), 0); i < end; ++i) {
       SpendJsonSteps(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;

@@ -369,8 +369,8 @@ struct FunctionRestore {
   }
 
  private:
-  // Propagates the payload with the version of Redis 7.0, because an older replica refuses a later version. The
-  // contents are the same in all versions.
+  // Propagates the payload of FUNCTION RESTORE with the version of Redis 7.0, because an older replica refuses a later
+  // version. The contents are the same in all versions.
   static void Record(Call& call, Bytes payload) {
     if (!call.effect.IsRecording()) return;
     const std::span<const Bytes> request = call.args.Words();

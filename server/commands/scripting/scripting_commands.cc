@@ -34,7 +34,7 @@ namespace {
 using Access = ScriptRunner::Access;
 
 // Returns the flags of an EVAL or EVAL_RO request, which depend on the flags of its script. If the script is not
-// cached, reads the script's flags from its first line.
+// cached, reads the script's flags from its first line (`#!lua …`, only in versions that have it).
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.execution.script_cache.FindByText(words[1]))

@@ -406,7 +406,8 @@ std::vector<Change> TakeChanges(Call& call) {
   return changes;
 }
 
-// Sets all options of a SENTINEL CONFIG SET, or none of them if one is not valid.
+// Sets all options of a SENTINEL CONFIG SET, or none of them if one is not valid. If the user or the password changes,
+// closes the links to other Sentinels, so that this Sentinel logs in again.
 void SetSentinelOptions(Call& call) {
   const std::vector<Change> changes = TakeChanges(call);
   for (const Change& change : changes) change.option->set(call, change.value);

@@ -202,8 +202,8 @@ struct SentinelIsMasterDownByAddr {
       .complexity = "O(1)",
       .group = CommandGroup::kSentinel,
       .flags = kAdmin};
-  // If the request names a candidate, this Sentinel votes, and saves its vote to disk before the reply is sent. If
-  // saving fails, the reply contains no vote.
+  // If the request names a candidate, and a primary that this Sentinel watches, this Sentinel votes, and saves its vote
+  // to disk before the reply is sent. If saving fails, the reply contains no vote.
   static void Run(Call& call) {
     auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
     Sentinel& sentinel = SentinelOf(call);

@@ -96,7 +96,7 @@ struct ConfigRewrite {
     try {
       call.services.env.config.Rewrite(call.services.env.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
-      // As in Redis, the failure is not logged if the server has no configuration file.
+      // As in Redis, a failed CONFIG REWRITE is not logged if the server has no configuration file.
       if (!call.services.env.config.file().empty())
         call.services.env.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;

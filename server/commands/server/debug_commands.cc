@@ -258,7 +258,7 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Creates keys. As in Redis, they are not propagated to replicas and do not count as changes.
+// Creates keys that do not exist yet. As in Redis, they are not propagated to replicas and do not count as changes.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
   constexpr size_t kKeyBytesMax = 127;  // Redis: truncates longer names
@@ -308,7 +308,7 @@ void Reload(Call& call) {
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
-  // Keeps expired keys if commands are propagated (AOF, replicas), so that their later removal is propagated.
+  // DEBUG RELOAD keeps expired keys if commands are propagated, so that their later removal is propagated too.
   if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
@@ -430,8 +430,8 @@ void Log(Call& call) {
   call.reply.Ok();
 }
 
-// Blocks the whole server on purpose. As in Redis, a text that is not a number counts as 0, and a signal ends the
-// sleep.
+// DEBUG SLEEP: blocks the whole server on purpose. As in Redis, a text that is not a number counts as 0, and a signal
+// ends the sleep.
 void Sleep(Call& call) {
   double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
   constexpr double kLongest = 1e9;

@@ -159,7 +159,8 @@ struct HotKeysGet {
     call.reply.Array(2 * items.size());
     for (const auto& [key, sum] : items) Write(call, key, sum);
   }
-  // Writes the ranges of consecutive slots: pairs of the first and the last slot, or a slot alone.
+  // Writes for HOTKEYS GET the ranges of consecutive slots, or one range of all slots if `slots` is empty: pairs of the
+  // first and the last slot, or a slot alone.
   static void WriteSlots(Call& call, const std::vector<int>& slots) {
     std::vector<std::pair<int, int>> ranges;
     if (slots.empty()) ranges.emplace_back(0, kSlotCount - 1);

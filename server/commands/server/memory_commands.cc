@@ -209,8 +209,9 @@ struct MemoryUsage {
     }
     return static_cast<size_t>(samples);
   }
-  // The memory that a key needs in an index at the usual load: 64 bytes have seven slots, of which about four are used.
-  // A share of the actual index would be misleading, because it would make a key of an almost empty database look huge.
+  // The memory that a key needs in an index at the usual load, for MEMORY USAGE: 64 bytes have seven slots, of which
+  // about four are used. A share of the actual index would be misleading, because it would make a key of an almost
+  // empty database look huge.
   static constexpr size_t kSlotBytes = 16;
   // Returns the memory that the key needs in indexes. A key with a deadline is in two indexes.
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }

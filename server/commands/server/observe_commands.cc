@@ -282,8 +282,8 @@ struct LatencyHistogramCommand {
     call.services.env.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
-  // Returns the commands that the request names, and for a container also its subcommands. Skips unknown names. If a
-  // name occurs twice in the request, its commands occur twice in the result.
+  // Returns the commands that LATENCY HISTOGRAM names and whose latency was measured, and for a container also its
+  // subcommands. Skips unknown names. If a name occurs twice in the request, its commands occur twice in the result.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {

@@ -63,8 +63,8 @@ void ChangeRole(Call& call) {
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
-      // Refuses to promote a replica with incomplete data. A Sentinel may choose such a replica, because it decides by
-      // an INFO that may be some seconds old.
+      // Refuses a REPLICAOF NO ONE of a Sentinel for a replica with incomplete data. A Sentinel may choose such a
+      // replica, because it decides by an INFO that may be some seconds old.
       if (!call.services.data.dataset.history.IsWhole() && IsSentinel(call.session))
         throw Refusal{refusals::kPromotionWithoutData};
       replication.Promote();
@@ -320,8 +320,8 @@ struct ReplConf {
     return true;
   }
 
-  // Takes the value of rdb-filter-only, a list of names. As in Redis, `functions` is the only allowed name. An empty
-  // list has the same effect: the RDB file contains only functions.
+  // Takes the value of REPLCONF rdb-filter-only, a list of names. As in Redis, `functions` is the only allowed name. An
+  // empty list has the same effect: the RDB file contains only functions.
   static void TakeFilter(Bytes filters, Replica& replica) {
     const auto names = SplitQuoted(filters);
     if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};

@@ -140,8 +140,8 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Shows the version of the server. If the option VERSION asks for version 5 or 6, first draws the picture that this
-  // version of Redis has. (Redis 7.2 has no picture of its own.)
+  // LOLWUT draws the picture of version 5 or 6, given by VERSION. Otherwise it shows only the version of the server,
+  // because Redis 7.2 has no picture of its own.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);

@@ -38,8 +38,9 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
   reply.Integer(CountReplicas(services, session));
 }
 
-// Returns whether the writes of this client are on this server's disk. Writes are not durable while the first base file
-// of the append-only file is written, and never without an append-only file.
+// Returns whether the writes of this client are on this server's disk (WAITAOF). They are not if this server has lost
+// them (HasLostItsChange). Writes are not durable while the first base file of the append-only file is written, and
+// never without an append-only file.
 bool IsOnDisk(const Services& services, const Session& session) {
   return !HasLostItsChange(session) && services.storage.aof.state() == AppendOnlyFile::State::kOn &&
          services.storage.aof.writer().SyncedBytes() >= session.appended_aof_bytes;

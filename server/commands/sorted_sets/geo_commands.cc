@@ -268,8 +268,9 @@ void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),
                   query.stores_distance ? place.distance_m / query.shape.meters_per_unit : place.score);
-  // If false, the result is propagated instead of the command: another version may refuse the command (only Valkey 9
-  // has BYPOLYGON), find other places (ANY), or read a number differently (hexadecimal).
+  // If false, the result of GEOSEARCHSTORE or GEORADIUS … STORE is propagated instead of the command: another version
+  // may refuse the command (only Valkey 9 has BYPOLYGON), find other places (ANY), or read a number differently
+  // (hexadecimal).
   const bool is_portable =
       query.shape.kind != GeoShape::Kind::kPolygon && !query.takes_any && query.has_only_decimal_numbers;
   is_portable ? StoreSortedSet(call, key, result, event) : StoreAndRecordSortedSet(call, key, result, event);

@@ -117,7 +117,7 @@ class GeoQueryParser {
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
 
-  // Takes the number of vertices and their coordinates.
+  // Takes the arguments of BYPOLYGON: the number of vertices and their coordinates. Throws a Refusal for fewer than 3.
   void TakePolygon() {
     constexpr int64_t kMinVertices = 3;
     const int64_t count = args_.NextInteger(refusals::kGeoVertexCount);

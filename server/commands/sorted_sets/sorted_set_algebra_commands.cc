@@ -79,8 +79,8 @@ class AlgebraSource {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Returns the score times the weight; 0 * infinity gives NaN. As in Redis, a union treats such a NaN as 0 in all
-  // sources, an intersection only in the smallest source.
+  // Returns the score times the weight, or only the weight after IgnoreScores(true). 0 * infinity gives NaN. As in
+  // Redis, a union treats such a NaN as 0 in all sources, an intersection only in the smallest source.
   double Weighted(double score) const { return weight_ * (ignores_scores_ ? 1 : score); }
   void IgnoreScores(bool ignores) { ignores_scores_ = ignores; }  // true: each member counts with the score 1
 
@@ -195,7 +195,8 @@ void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// Returns how many members all sources have in common, but at most the number given by LIMIT (0: no limit).
+// Returns the result of ZINTERCARD: how many members all sources have in common, but at most the number given by LIMIT
+// (0: no limit).
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -206,8 +207,8 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Decides how to compute a difference. Returns true if looking up each member of the first source in the other sources
-// is probably cheaper. The alternative is to remove the members of the other sources from a copy of the first.
+// Decides how to compute a ZDIFF or ZDIFFSTORE. Returns true if looking up each member of the first source in the other
+// sources is probably cheaper. The alternative is to remove the members of the other sources from a copy of the first.
 bool LooksUp(const std::vector<AlgebraSource>& sources) {
   size_t all = 0;
   for (const AlgebraSource& source : sources) all += source.Size();
@@ -223,8 +224,8 @@ void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
     for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // Looks for each member of the first source in the largest of the other sources first, because the largest source
-  // most probably has the member.
+  // ZDIFF looks for each member of the first source in the largest of the other sources first, because the largest
+  // source most probably has the member.
   std::stable_sort(others.begin(), others.end(),
                    [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {
@@ -260,8 +261,8 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
-  // If false, the result is propagated instead of the command: replicas before Redis 8.8 have no AGGREGATE COUNT, and
-  // some refuse hexadecimal weights.
+  // If false, the result of ZUNIONSTORE, ZINTERSTORE or ZDIFFSTORE is propagated instead of the command: replicas
+  // before Redis 8.8 have no AGGREGATE COUNT, and some refuse hexadecimal weights.
   const bool is_portable = !options.counts && options.has_decimal_weights;
   is_portable ? StoreSortedSet(call, destination, result, event)
               : StoreAndRecordSortedSet(call, destination, result, event);

@@ -297,7 +297,7 @@ struct ZMPop {
 
 // === Random members and ZSCAN
 
-// Calls write(member, score) for one random member. Requires: the set is not empty.
+// ZRANDMEMBER: calls write(member, score) for one random member. Requires: the set is not empty.
 template <class Write>
 void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   if (const ScoreTable* table = set.Table()) {
@@ -307,7 +307,7 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// Calls write(member, score) for `count` different random members. Requires: count <= set.Size().
+// ZRANDMEMBER: calls write(member, score) for `count` different random members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
   constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan

@@ -332,7 +332,8 @@ struct ZLexCount {
   }
 };
 
-// Removes the members in a span of ranks, and replies with their number. `span_of(set)` returns the span.
+// Implements ZREMRANGEBYRANK, ZREMRANGEBYSCORE and ZREMRANGEBYLEX: removes the members in a span of ranks, and replies
+// with their number. `span_of(set)` returns the span.
 template <class SpanOf>
 void RemoveRange(Call& call, Bytes key, const KeyEvent& event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);

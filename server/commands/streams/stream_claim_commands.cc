@@ -79,8 +79,8 @@ struct XClaimOptions {
   StreamId last_id;
 };
 
-// Returns the delivery time to store. As in Redis, a negative time and a time in the future are replaced by the current
-// time.
+// Returns the delivery time that XCLAIM with IDLE or TIME stores. As in Redis, a negative time and a time in the future
+// are replaced by the current time.
 int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
   return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
 }
@@ -157,7 +157,9 @@ struct XClaim {
   }
 
  private:
-  // kRemoved: the entry was deleted from the stream, so it is no longer pending. kLeft: nothing was changed.
+  // What XCLAIM does with one entry. kRemoved: the entry was deleted from the stream, so it is no longer pending.
+  // kLeft: nothing was changed, because the entry is not pending (and FORCE was not given), or was not idle for long
+  // enough.
   enum class Outcome : uint8_t { kClaimed, kRemoved, kLeft };
 
   static Outcome Claim(Call& call, const OpenedGroup& opened, StreamConsumer& consumer, const StreamId& id,
@@ -245,8 +247,9 @@ struct XAutoClaim {
     std::vector<StreamId> removed;  // their stream entries were deleted
   };
 
-  // Claims up to COUNT pending entries. A pending entry whose stream entry was deleted is removed instead, and counts
-  // also for COUNT. As in Redis, looks at no more than ten times COUNT pending entries.
+  // XAUTOCLAIM: claims up to COUNT pending entries that have been idle for at least the minimum time. A pending entry
+  // whose stream entry was deleted is removed instead, and counts also for COUNT. As in Redis, looks at no more than
+  // ten times COUNT pending entries.
   static Result ClaimAll(Call& call, const OpenedGroup& opened, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;

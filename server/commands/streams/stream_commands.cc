@@ -337,8 +337,9 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. Throws (in IdToAdd) if the ID is not above the last ID of the stream. A stream that this command
-  // has just created has the last ID 0-0, and the ID 0-0 was refused before, so no empty stream stays behind.
+  // XADD: adds the entry, and trims the stream. Throws (in IdToAdd) if the ID is not above the last ID of the stream. A
+  // stream that this command has just created has the last ID 0-0, and the ID 0-0 was refused before, so no empty
+  // stream stays behind.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     PrepareIfNew(call, log);

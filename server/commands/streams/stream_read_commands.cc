@@ -123,7 +123,8 @@ int64_t TakePositive(Args& args, const char* refusal) {
   return number;
 }
 
-// Takes COUNT, MAXCOUNT, MAXSIZE or CLAIM. Returns false if the next argument is none of them.
+// Takes COUNT, MAXCOUNT, MAXSIZE or CLAIM. Returns false if the next argument is none of them. Throws a Refusal for
+// CLAIM in XREAD.
 bool TryTakeReadLimit(Args& args, Reader reader, StreamReadOptions& options) {
   if (args.TakeTokenWith("COUNT", 1)) {
     options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
@@ -212,7 +213,8 @@ uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) 
   return count;
 }
 
-// Begins the reply. As in Redis, the reply is a map under RESP3, and an array of pairs under RESP2.
+// Begins the reply of XREAD or XREADGROUP. As in Redis, the reply is a map under RESP3, and an array of pairs under
+// RESP2.
 void BeginStreams(Reply& reply, size_t count) { reply.IsResp3() ? reply.Map(count) : reply.Array(count); }
 void BeginStream(Reply& reply, Bytes key) {
   if (!reply.IsResp3()) reply.Array(2);
@@ -224,7 +226,7 @@ void BeginStream(Reply& reply, Bytes key) {
 
 // Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, which XREAD knows since
 // Redis 7.4, this is the ID before the last entry, so that XREAD returns the last entry. For both, returns 0-0 if the
-// stream does not exist.
+// stream does not exist. Throws a Refusal for `>`, which only XREADGROUP knows.
 StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -311,7 +313,7 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
   if (word == ">") return {.is_new = true, .after = {}};
   const StreamId id = TakeStreamId(word);
-  // As in Redis, the greatest ID (18446744073709551615-18446744073709551615) means the same as `>`.
+  // As in Redis, the greatest ID (18446744073709551615-18446744073709551615) means the same as `>` in XREADGROUP.
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .after = {}} : GroupPosition{false, id};
 }
 
@@ -384,8 +386,9 @@ void DeliverNew(Call& call, const OpenedGroup& opened, StreamConsumer& consumer,
   if (delivery.count > 0) RecordGroupPosition(call, opened);
 }
 
-// Delivers again the entries after the ID `after` that are already pending for this consumer. Increments their delivery
-// counts, except those of deleted entries.
+// XREADGROUP: delivers again the entries after the ID `after` that are already pending for this consumer, at most COUNT
+// entries, and no more than `budget` allows. Increments their delivery counts, and sets their delivery times, except
+// those of deleted entries.
 Delivery DeliverAgain(Call& call, const OpenedGroup& opened, const StreamConsumer& consumer, const StreamId& after,
                       const StreamReadOptions& options, ReadBudget& budget) {
   Delivery delivery{.key = opened.key};

@@ -57,7 +57,8 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
 }
 
 std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
-  // The libraries of the fixture share one time limit, because no other client is served while they are loaded.
+  // The libraries in the fixture of a TEST LOAD share one time limit, because no other client is served while they are
+  // loaded.
   const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
   const std::unique_ptr<Session> session = call.services.clients.registry.CreateDetached();
   session->user = call.session.user;
@@ -71,7 +72,7 @@ std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
 struct TestLoad {
   static constexpr CommandSpec spec =
       TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
-  // Loads the whole fixture or nothing: if one command fails, undoes the changes of the commands before it.
+  // TEST LOAD loads the whole fixture or nothing: if one command fails, undoes the changes of the commands before it.
   static void Run(Call& call) {
     if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
     const Bytes format = call.args.Next();

@@ -147,7 +147,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 
 // --- TEST EXPECT
 
-// Lists the last 10 entries in one line, because an error reply cannot have several lines.
+// Lists for TEST EXPECT the last 10 entries in one line, because an error reply cannot have several lines.
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
@@ -206,8 +206,8 @@ void ExpectCount(Call& call) {
   const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
-  // Throws a Refusal if the journal has dropped entries, because these may have matched too, so that `found` is too
-  // small. Does not throw if more matches would not change the result.
+  // TEST EXPECT throws a Refusal if the journal has dropped entries, because these may have matched too, so that
+  // `found` is too small. It does not throw if more matches would not change the result.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireCompleteJournal(journal, filter);

@@ -170,7 +170,7 @@ struct TestMissing {
           .Text("kind", kKinds[static_cast<size_t>(feature->kind)])
           .Text("what", feature->name)
           .Text("request", feature->request)
-          .Client(*feature->client)
+          .Client(*feature->first_client)
           .Number("count", static_cast<int64_t>(feature->count))
           .Number("first", feature->first_ms)
           .Number("last", feature->last_ms);

@@ -60,7 +60,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::WorldOptions& options) {
   if (const auto trouble = worlds.Create(name, options)) throw Refusal{"ERR " + *trouble};
 }
 
-// Parses a port number. AUTO gives 0, which means any free port.
+// Parses the port number of a TEST WORLD. AUTO gives 0, which means any free port.
 int PortNumber(Bytes word) {
   if (EqualsIgnoreCase(word, "auto")) return 0;
   const auto port = ParseInteger(word);

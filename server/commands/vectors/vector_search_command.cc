@@ -106,8 +106,8 @@ class VSimSearch final : public CommandState {
     return true;
   }
 
-  // Returns the hits in the order of the reply. If the set has changed during the search, checks FILTER again, because
-  // a slot may now have another element.
+  // Returns the hits of the reply: at most COUNT, not farther than EPSILON allows, the nearest first. If the set has
+  // changed during the search, checks FILTER again, because a slot may now have another element.
   std::vector<VectorHit> TakeHits(const VectorTable& table) {
     if (options_.filter && table.graph().Changes() != first_changes_)
       std::erase_if(hits_, [&](const VectorHit& hit) { return !Matches(table, hit.slot); });
@@ -134,8 +134,8 @@ class VSimSearch final : public CommandState {
     return Matches(table, slot) ? Verdict::kAccept : Verdict::kReject;
   }
 
-  // Runs a step of a search with TRUTH: compares the query with the next `distances` slots. Returns true after the last
-  // slot.
+  // Runs a step of a search with TRUTH: compares the query with the next `distances` slots. If the set has changed
+  // since the last step, first measures the distances of the present hits again. Returns true after the last slot.
   bool Scan(const VectorTable& table, uint64_t distances) {
     const HnswGraph& graph = table.graph();
     if (graph.Changes() != changes_) {
@@ -196,8 +196,8 @@ EncodedVector TakeQuery(Args& args, const VectorTable& table) {
   }
   const uint32_t slot = table.Find(args.Next());
   if (slot == VectorTable::kNone) throw Refusal{refusals::kNoVectorElement};
-  // As in Redis, the query is made from the stored (quantised) vector of the element, which is decoded, normalised and
-  // quantised a second time.
+  // As in Redis, the query of VSIM … ELE is made from the stored (quantised) vector of the element, which is decoded,
+  // normalised and quantised a second time.
   const HnswGraph& graph = table.graph();
   std::vector<float> vector;
   graph.format().Decode(graph.VectorOf(slot), 1, vector);

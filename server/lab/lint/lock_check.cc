@@ -147,12 +147,13 @@ void LockCheck::CheckExpiredLockWork(const LintRequest& request, LintRemarks& re
   for (size_t i = 0; i < std::min(request.keys.Size(), kMaxWorkedOn); ++i) {
     const KeyView key = request.View(request.keys[i]);
     if (locks_.contains(key)) continue;
-    for (Lock* const lock : locks) NoteWork(request, key, work, *lock, remarks);
+    for (Lock* const lock : locks) CheckKeyUse(request, key, work, *lock, remarks);
   }
 }
 
-void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
-  if (lock.holder && lock.holder->client->id == request.client.id) return NoteUse(key, work, lock, remarks);
+void LockCheck::CheckKeyUse(const LintRequest& request, const KeyView& key, Work work, Lock& lock,
+                            LintRemarks& remarks) {
+  if (lock.holder && lock.holder->client->id == request.client.id) return CheckUseByHolder(key, work, lock, remarks);
   const auto me = std::ranges::find_if(lock.former_holders,
                                        [&](const Holder& former) { return former.client->id == request.client.id; });
   if (me == lock.former_holders.end() || !work.writes || (work.only_adds && !me->HasReadOrSet(key))) return;
@@ -165,7 +166,7 @@ void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work wo
                      .key = std::string(key.key)});
 }
 
-void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
+void LockCheck::CheckUseByHolder(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks) {
   lock.holder->Use(key, work.only_adds);
   for (const Holder& former : lock.former_holders) {
     if (!former.written.contains(key)) continue;

@@ -55,11 +55,11 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // checks the rule expired-lock-work
   // Notes that a holder or former holder of a lock uses this key. Adds a remark if a write of the former holder may
   // conflict with the work of the present holder.
-  void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
-                Work work, Lock& lock, LintRemarks& remarks);
+  void CheckKeyUse(const LintRequest& request, const KeyView& key,  // notes the use of a key, or adds a remark
+                   Work work, Lock& lock, LintRemarks& remarks);
   // Notes that the holder of the lock uses this key. Adds a remark for each former holder that has written the key
   // after the lock was lost.
-  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
+  void CheckUseByHolder(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a use by the holder
   bool HasCompared(const LintRequest& request,  // true: the script has read the key, or the client watches this key
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);

@@ -108,7 +108,7 @@ TlsStream::TlsStream(SslHandle connection, int descriptor)
 
 TlsStream::~TlsStream() = default;
 
-Transfer TlsStream::ClassifyResult(int result, Waits& waits) {
+Transfer TlsStream::HandleFailedCall(int result, Waits& waits) {
   switch (SSL_get_error(connection_.get(), result)) {
     case SSL_ERROR_WANT_READ:
       waits = Waits::kForInput;
@@ -132,7 +132,7 @@ Transfer TlsStream::Handshake() {
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   const int result = SSL_do_handshake(connection_.get());
-  if (result <= 0) return ClassifyResult(result, receive_waits_);
+  if (result <= 0) return HandleFailedCall(result, receive_waits_);
   in_handshake_ = false;
   receive_waits_ = Waits::kForInput;
   has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
@@ -155,7 +155,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     size_t received = 0;
     const int result = SSL_read_ex(connection_.get(), target.data() + filled, target.size() - filled, &received);
     if (result <= 0) {
-      const Transfer outcome = ClassifyResult(result, receive_waits_);
+      const Transfer outcome = HandleFailedCall(result, receive_waits_);
       if (filled == 0) return outcome;
       // Returns the bytes that were read until now. If the connection has also ended or failed, claims that more input
       // is buffered, so that Receive is called again and reports this.
@@ -188,7 +188,7 @@ Transfer TlsStream::Send(Bytes bytes) {
   wire_->budget = kBytesPerCall;
   size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
-  if (result <= 0) return ClassifyResult(result, send_waits_);
+  if (result <= 0) return HandleFailedCall(result, send_waits_);
   return {Transfer::State::kMoved, sent};
 }
 

@@ -44,7 +44,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };  // the socket event that OpenSSL needs next
 
-  Transfer ClassifyResult(int result, Waits& waits);  // kind of OpenSSL's failure; sets `waits` if kLater
+  Transfer HandleFailedCall(int result, Waits& waits);  // why OpenSSL's call failed; kLater: sets what to wait for
 
   std::unique_ptr<Wire> wire_;                 // the socket as OpenSSL sees it (BIO)
   SslHandle connection_;                       // OpenSSL's object for the connection

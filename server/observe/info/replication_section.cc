@@ -24,7 +24,7 @@ Bytes DataStateName(const History& history) {
     case History::Data::kWhole:
       break;
   }
-  return history.IsComparable() ? "whole" : "unconfirmed";
+  return history.HasComparableOffset() ? "whole" : "unconfirmed";
 }
 
 // Returns the priority that a replica reports. Sentinels of all versions promote the replica with the lowest priority,
@@ -35,7 +35,7 @@ Bytes DataStateName(const History& history) {
 int64_t PriorityForSentinels(const History& history, int64_t replica_priority) {
   constexpr int64_t kUnconfirmedPriority = 1'000'000'000;
   if (!history.IsWhole() || replica_priority == 0) return 0;
-  return history.IsComparable() ? replica_priority : std::max(replica_priority, kUnconfirmedPriority);
+  return history.HasComparableOffset() ? replica_priority : std::max(replica_priority, kUnconfirmedPriority);
 }
 
 // Adds the fields that a replica shows about its link to the primary.
@@ -72,7 +72,7 @@ void AddLink(InfoText& text, const Services& services) {
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
   const History& history = services.data.dataset.history;
-  if (!history.IsWhole() || !history.IsComparable()) text.Add("replica_data", DataStateName(history));
+  if (!history.IsWhole() || !history.HasComparableOffset()) text.Add("replica_data", DataStateName(history));
   text.Add("slave_priority", PriorityForSentinels(history, services.env.settings.replica_priority))
       .Add("slave_read_only", services.env.settings.replica_read_only ? 1 : 0)
       .Add("replica_announced", services.env.settings.replica_announced ? 1 : 0);

@@ -21,16 +21,16 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
 
 bool NodeRestarts::Crash(const Session& caller, DataAfterCrash remains) {
   Connection* const connection = Connection::FindMovable(caller);
-  if (connection == nullptr || FindHostedServer(connection->host()) == nullptr) return false;
+  if (connection == nullptr || FindServerRunBy(connection->host()) == nullptr) return false;
   loop_.loop.Post(nullptr, [this, weak = connection->Self(), remains] {
     const auto staying = weak.lock();
-    HostedServer* const home = staying == nullptr || staying->IsClosing() ? nullptr : FindHostedServer(staying->host());
+    HostedServer* const home = staying == nullptr || staying->IsClosing() ? nullptr : FindServerRunBy(staying->host());
     if (home != nullptr) Restart(*home, *staying, remains);
   });
   return true;
 }
 
-HostedServer* NodeRestarts::FindHostedServer(const NodeHost& host) {
+HostedServer* NodeRestarts::FindServerRunBy(const NodeHost& host) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.Lives() && &hosted.node->host() == &host; };
   const auto found = std::ranges::find_if(hosted_servers_, is_its);
   return found == hosted_servers_.end() ? nullptr : &*found;

@@ -46,7 +46,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   bool Revive(HostedServer& hosted);  // restarts a dead server; false: failed (logged), or stopped meanwhile
 
  private:
-  HostedServer* FindHostedServer(const NodeHost& host);  // finds the live server of a host; null: none
+  HostedServer* FindServerRunBy(const NodeHost& host);  // the live server whose Node `host` runs; null: none
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. It no longer listens,
   // but its ports stay reserved, so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);

@@ -161,7 +161,7 @@ TEST_F(HandshakeTest, TakesHowMuchIsShared) {
   EXPECT_EQ(handshake.HandleLine("+FULLRESYNC " + kOtherHandshakeId + " 12345 60"), HandshakeVerdict::kSnapshot);
   EXPECT_EQ(handshake.offset(), 12345);
   EXPECT_EQ(server_->services().data.dataset.history.OffsetInElections(), 60);
-  EXPECT_TRUE(server_->services().data.dataset.history.IsComparable());
+  EXPECT_TRUE(server_->services().data.dataset.history.HasComparableOffset());
 }
 
 TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {

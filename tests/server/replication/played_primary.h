@@ -80,6 +80,7 @@ class PlayedPrimaryTest : public testing::Test {
   }
   static std::string LongRdb() {
     std::vector<std::string> lines;
+    lines.reserve(200);
     for (int i = 0; i < 200; ++i) lines.push_back(StrCat("SET key", i, " value"));
     return Rdb(lines);
   }
