@@ -329,6 +329,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
   const WatchedPhase watched(*this, Phase::kRun);
+  has_run_since_collection_ = true;
   CollectBeforeScript();  // the scripts of one EXEC leave garbage, and CollectGarbage is not called between them
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   lua51::PushEnvironment(lua_, -1);
@@ -457,6 +458,7 @@ void ScriptEngine::CollectAll() {
 // bytes, a state with more code than that would make each small script pay for a step.
 void ScriptEngine::NoteCollected() {
   constexpr size_t kMinGarbageInScripts = size_t{32} << 20;
+  has_run_since_collection_ = false;
   collector_start_bytes_ =
       std::max(kMinCollectorStartBytes, used_bytes_ + std::max(kMinGarbageInScripts, used_bytes_ / 4));
   collector_threshold_bytes_ = std::min(2 * used_bytes_ + kMinGarbageToCollect, collector_start_bytes_);

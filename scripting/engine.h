@@ -96,9 +96,10 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void StartCollectorIfNeeded() {  // if there is much garbage: lets Lua's collector run until the script ends
     if (used_bytes_ > collector_start_bytes_) StartCollector();
   }
-  void CollectAll();                                // between scripts: runs a full collection; 0.1 s for each 100 MB
-  size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
-  size_t UnusedBytes() const {                      // bytes that the running script may still allocate (memory limit)
+  void CollectAll();  // between scripts: runs a full collection; 0.1 s for each 100 MB
+  bool HasRunSinceCollection() const { return has_run_since_collection_; }  // true: a script or function ran since then
+  size_t UsedBytes() const { return used_bytes_; }                          // bytes that the Lua state has allocated
+  size_t UnusedBytes() const {  // bytes that the running script may still allocate (memory limit)
     return used_bytes_ < memory_limit_ ? memory_limit_ - used_bytes_ : 0;
   }
 
@@ -161,10 +162,11 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   size_t reserved_bytes_ = 0;          // bytes of kept code (ReserveMemory), added to the limit of scripts
   int64_t load_until_ms_ = 0;          // when loading a library must end (host_.CpuMs())
   size_t load_memory_limit_ = 0;       // maximum of used_bytes_ while a library is loaded
-  bool collector_runs_ = false;        // true: StartCollector was called for the running script
-  ScriptWatch watch_;                  // makes Lua call OnCount regularly in long scripts
-  Function globals_ = 0;               // registry index of the real table of globals, behind the read-only proxy
-  lua_State* lua_;                     // the Lua state of this engine
+  bool has_run_since_collection_ = false;  // true: a script or function has run since the last full collection
+  bool collector_runs_ = false;            // true: StartCollector was called for the running script
+  ScriptWatch watch_;                      // makes Lua call OnCount regularly in long scripts
+  Function globals_ = 0;                   // registry index of the real table of globals, behind the read-only proxy
+  lua_State* lua_;                         // the Lua state of this engine
 };
 
 }  // namespace respite

@@ -136,9 +136,9 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
-  // Collects garbage first if much memory is used, because garbage that is freed while the library loads would make the
-  // library look smaller than it is.
-  if (engine().UsedBytes() > host_.MemoryLimit() / 8) engine().CollectAll();
+  // What functions have freed since the last collection would make the library look smaller than it is.
+  const bool may_free = engine().HasRunSinceCollection() && engine().UsedBytes() > host_.MemoryLimit() / 8;
+  if (origin == Origin::kClient && may_free) engine().CollectAll();
   engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));
   const size_t bytes_before = engine().UsedBytes();
   const auto library = std::make_shared<FunctionLibrary>(contents_.engine, std::move(header.value().name), code);

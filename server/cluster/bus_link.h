@@ -72,7 +72,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   const int64_t born_ms;  // when the link was made (Unix time)
   // If a replica's primary answers on a link that was opened without a replication link, the primary has probably
   // restarted, perhaps with older data.
-  bool opened_without_replication = false;  // true: the peer was this node's primary, but the replication link was down
+  int64_t least_offset_of_primary = 0;  // a smaller offset of the peer shows that it has restarted; 0: is not known
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".

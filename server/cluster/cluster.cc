@@ -230,7 +230,8 @@ void Cluster::Save(ClusterHost::Durably durably) {
 void Cluster::OnLinkConnected(BusLink& link) {
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  link.opened_without_replication = view_->me().primary == &node && !core_.host.IsLinked();
+  if (view_->me().primary == &node && !core_.host.IsLinked())
+    link.least_offset_of_primary = std::max(node.offset, History::PlainOffset(core_.host.Offset()));
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
   // Keeps the time of a PING that was not answered on the previous connection: the node has been silent since then, not
@@ -252,7 +253,7 @@ void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
   if (sender != nullptr && !sender->IsMyself()) {
     UpdateEpochsAndOffset(*sender, packet.header);
-    NotePrimaryAlive(link, *sender);
+    DetectRestartOfPrimary(link, *sender);
   }
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
@@ -274,12 +275,11 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
 }
 
-// Called for a packet on `link`. If the sender is the primary of this node, and the replication link is down, tells the
-// host that the primary is alive. If the replication link was down already when `link` was opened, the primary has
-// probably restarted, perhaps with an older dump.
-void Cluster::NotePrimaryAlive(const BusLink& link, const ClusterNode& sender) {
+// Notices that the primary has restarted with older data: on a connection that was opened after the replication link
+// had ended, its offset is smaller than before. (On an older connection, a packet may only be older than the stream.)
+void Cluster::DetectRestartOfPrimary(const BusLink& link, const ClusterNode& sender) {
   if (view_->me().primary != &sender || core_.host.IsLinked()) return;
-  core_.host.HandlePrimaryAlive(link.opened_without_replication);
+  if (sender.offset != 0 && sender.offset < link.least_offset_of_primary) core_.host.HandleRestartOfPrimary();
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {

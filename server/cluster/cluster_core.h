@@ -43,9 +43,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // this node's replication offset, by which elections compare replicas
-  // Called for each packet of the primary while this replica has no link to it. `has_restarted`: the primary has
-  // probably restarted since the link was lost.
-  virtual void HandlePrimaryAlive(bool has_restarted) = 0;  // the primary is alive, and the link to it is down
+  // Called if the primary has restarted with older data since this replica lost the link to it. Until the link is up
+  // again, elections must prefer replicas that are linked.
+  virtual void HandleRestartOfPrimary() = 0;  // the primary has restarted with older data, and the link is down
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now

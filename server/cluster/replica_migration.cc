@@ -40,12 +40,11 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
 // Returns false if this replica has no link to its primary: then its data may be newer than the data of all other
 // replicas.
 bool ReplicaMigration::CheckSiblingsHaveMyData() {
-  if (!parts_.core.host.IsLinked()) return false;
   const ClusterNode& me = parts_.core.view.me();
   const int64_t now_ms = parts_.core.NowMs();
   if (now_ms - compared_since_ms_ > kOrphanedMs) {
     compared_since_ms_ = now_ms;
-    own_offset_ = parts_.core.host.Offset();
+    own_offset_ = History::PlainOffset(parts_.core.host.Offset());
   }
   const auto count = std::ranges::count_if(me.primary->replicas, [&](const ClusterNode* replica) {
     return replica != &me && replica->offset_at_ms > compared_since_ms_ && replica->offset >= own_offset_;

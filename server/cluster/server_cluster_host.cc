@@ -104,9 +104,7 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
 
-void ServerClusterHost::HandlePrimaryAlive(bool has_restarted) {
-  services_.replication.primary_link().NotePrimaryAlive(has_restarted);
-}
+void ServerClusterHost::HandleRestartOfPrimary() { services_.data.dataset.history.NotePrimaryMovedOn(); }
 
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {
   const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;

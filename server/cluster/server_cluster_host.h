@@ -22,12 +22,12 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
-  int64_t Offset() const override;                       // replication offset of this server, for elections
-  void HandlePrimaryAlive(bool has_restarted) override;  // link is down: elections prefer linked replicas
-  std::optional<int64_t> DataAgeMs() const override;     // ms since the link's end or last input; nullopt: never linked
-  bool IsLinked() const override;                        // true: this replica receives its primary's stream now
-  bool HasWholeData() const override;           // the data is complete; false: this replica must not be elected
-  void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
+  int64_t Offset() const override;                    // replication offset of this server, for elections
+  void HandleRestartOfPrimary() override;             // until the link is up, elections prefer linked replicas
+  std::optional<int64_t> DataAgeMs() const override;  // ms since the link's end or last input; nullopt: never linked
+  bool IsLinked() const override;                     // true: this replica receives its primary's stream now
+  bool HasWholeData() const override;                 // the data is complete; false: this replica must not be elected
+  void Follow(const std::string& ip, int port,        // makes this server a replica of ip:port
               std::optional<int64_t> shared_until) override;
   void Promote() override;                                            // makes this server a primary
   bool HasKeysInSlot(int slot) const override;                        // whether any database has a key of this slot

@@ -55,12 +55,6 @@ struct History {                           // replication history of the data: i
   void NotePrimaryMovedOn() {  // replicas with a link to the primary now win elections against this one
     if (IsConfirmed()) shared_until = 0;
   }
-  // Called on a replica when its primary turns out to be alive (by a packet on the cluster bus, or an answer in the
-  // replication handshake), `down_ms` after the replication link was lost. A replica whose link stays down although the
-  // primary is alive must not win against replicas that lost the link together with the primary.
-  void NotePrimaryAlive(bool has_restarted, int64_t down_ms) {  // after a restart or 2 s: calls NotePrimaryMovedOn
-    if (has_restarted || down_ms >= 2000) NotePrimaryMovedOn();
-  }
   // Called if the primary says that it shares the history of this replica up to this number of bytes.
   void NoteShared(int64_t bytes) {  // sets or lowers shared_until, and so the offset in elections
     shared_until = std::max<int64_t>(1, shared_until == 0 ? bytes : std::min(shared_until, bytes));

@@ -190,7 +190,7 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
     history.shared_until = History::kMaxOffset;
   } else if (has_shared) {
     history.NoteShared(shared);
-  } else {
+  } else if (offset <= history.offset) {
     history.NotePrimaryMovedOn();
   }
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));

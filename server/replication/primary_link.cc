@@ -57,13 +57,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   may_continue_ = continues;
   last_error_.clear();
   takeover_requests_ = 0;
-  was_unreachable_ = false;
   Retry();
-}
-
-void PrimaryLink::NotePrimaryAlive(bool has_restarted) {
-  if (!HasBeenLinked() || state_ == State::kLinked) return;
-  parts_.services.data.dataset.history.NotePrimaryAlive(has_restarted, NowMs() - down_since_ms_);
 }
 
 bool PrimaryLink::IsWaitingToRetry() const {
@@ -163,7 +157,6 @@ void PrimaryLink::OnEnded(const std::string& reason) {
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
                                                     : "Failed to read response from the server: ";
   const bool was_transfer = state_ == State::kTransfer;
-  was_unreachable_ = was_unreachable_ || (state_ == State::kConnecting && HasBeenLinked());
   Reconnect(what + reason);
   if (was_transfer) DelayRetry();  // the primary may be unable to write the snapshot, and each attempt makes it fork
 }
@@ -208,7 +201,6 @@ void PrimaryLink::TakeLines(Bytes& bytes) {
 }
 
 void PrimaryLink::HandleAnswer(Bytes line) {
-  NotePrimaryAlive(std::exchange(was_unreachable_, false));
   const Handshake::Verdict verdict = handshake_->HandleLine(line);
   // In a FAILOVER: a target that answers that it is a primary refuses, unless an earlier PSYNC … FAILOVER made it one.
   const bool refuses = verdict == Handshake::Verdict::kOldSync || verdict == Handshake::Verdict::kFail ||

@@ -76,10 +76,6 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
-  // Called when the primary is heard while the link is down. Tells History that other replicas may have newer data if
-  // the primary has probably restarted, or if the link has been down for two seconds.
-  void NotePrimaryAlive(bool has_restarted);  // the primary is alive, and the link to it is down
-
   bool HasBeenLinked() const { return linked_since_ms_ != 0; }  // false: the link was never up since the server started
   State state() const { return state_; }  // what the link does: connects, synchronises, runs the stream …
   struct Figures {                        // figures of the link, for INFO and ROLE
@@ -168,7 +164,6 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server started
   int64_t total_down_ms_ = 0;                 // how long the link was down in total, without the current downtime
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nullopt: never
-  bool was_unreachable_ = false;   // true: since the link was lost, connecting has failed, so the primary was down
   int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors in a row; 0: a link lasted a minute, or Retry
   int64_t retry_at_ms_ = 0;        // before this real time, Cron does not connect
   int takeover_requests_ = 0;      // how often PSYNC … FAILOVER was sent for the present failover

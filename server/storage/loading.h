@@ -66,7 +66,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     uint64_t bytes_to_annotation = 0;  // bytes of all files up to the end of that annotation; 0: none
     bool has_local_writes = false;     // the data has changes that are not in the history
     bool IsWhole() const {             // true: ID and offset are valid
-      return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
+      return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset / 2;
     }
   };
   FileHistory& file_history() { return file_history_; }  // ID and offset read from the file so far

@@ -107,7 +107,8 @@ LoadOutcome LoadPreloadFile(const Services& services) {
   // Begins a new replication history with this data, because replicas may have newer data of the old history. The new
   // history begins above the offset in the file, because elections prefer the replica with the larger offset.
   Loading::FileHistory& file = services.storage.loading.file_history();
-  const int64_t offset = std::max(file.IsWhole() ? file.offset : -1, file.annotated_offset);
+  const int64_t annotated = std::min(file.annotated_offset, History::kMaxOffset / 2);
+  const int64_t offset = std::max(file.IsWhole() ? file.offset : -1, annotated);
   if (offset >= 0) services.data.dataset.history.least_offset = offset + 1;
   file = {};
   services.storage.loading.TakeSkippedExpiredKeys();

@@ -71,7 +71,7 @@ class ClusterWorld {
     bool holds_writes = false;
     bool is_in_long_task = false;  // tasks wait for EndLongTask
     int promotions = 0;
-    int primary_restarts = 0;  // calls of HandlePrimaryAlive with `has_restarted`
+    int primary_restarts = 0;  // calls of HandleRestartOfPrimary
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
     bool fails_to_save = false;
@@ -83,7 +83,7 @@ class ClusterWorld {
 
     // ClusterHost
     int64_t Offset() const override { return offset; }
-    void HandlePrimaryAlive(bool has_restarted) override { primary_restarts += has_restarted ? 1 : 0; }
+    void HandleRestartOfPrimary() override { ++primary_restarts; }
     std::optional<int64_t> DataAgeMs() const override {
       return synced_at_ms_ ? std::optional(world_.NowMs() - *synced_at_ms_) : std::nullopt;
     }

@@ -296,11 +296,11 @@ struct ReplConf {
       const Bytes capability = call.args.Next();
       if (EqualsIgnoreCase(capability, "eof")) Of(session).accepts_unknown_length = true;
       if (EqualsIgnoreCase(capability, "psync2")) Of(session).knows_psync2 = true;
-      if (capability.starts_with(Replica::kIdCapability)) {
+      if (capability.starts_with(Replica::kIdCapability) && capability.size() <= kLongestAddress) {
         Of(session).id = capability.substr(Replica::kIdCapability.size());
       }
     } else if (EqualsIgnoreCase(option, "version")) {
-      Of(session).version = call.args.Next();
+      Of(session).version = call.args.Next().substr(0, kLongestAddress);
     } else if (EqualsIgnoreCase(option, "rdb-only")) {
       const int64_t wanted = call.args.NextInteger();
       if (wanted < 0 || wanted > 1) throw Refusal{refusals::kNotZeroOrOne};
@@ -340,7 +340,7 @@ struct ReplConf {
     call.services.replication.replicas().Acknowledge(call.session, *offset, on_disk.value_or(0));
   }
 
-  static constexpr size_t kLongestAddress = 255;
+  static constexpr size_t kLongestAddress = 255;  // also limits the ID and the version
 };
 
 constexpr auto kReplicationCommands = Family<FailoverCommand, Psync, ReplConf, ReplicaOf, RoleCommand, SlaveOf, Sync>();
