@@ -43,8 +43,8 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
     std::optional<Outcome> outcome = {};  // stored by End; nullopt: not ended, or kMove, kFailOver (FindOutcome)
   };
 
-  bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
-  ClockControl* FindLiveClock(size_t member) const;  // the node's movable clock; null: killed, stopped, or none
+  bool Lives(size_t member) const;                      // true: the node was not killed, and has not stopped
+  ClockControl* FindMovableClock(size_t member) const;  // the node's movable clock; null: killed, stopped, or none
   Cluster* ClusterOf(size_t member) const;  // the node's cluster state; null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
