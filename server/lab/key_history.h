@@ -130,7 +130,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
-  std::map<Key, uint64_t, KeyOrder> held_lock_numbers_;  // numbers of the locks that are held, by key
+  std::map<Key, uint64_t, KeyOrder> held_lock_numbers_;  // the clients' locks that are held: number (see At), by key
   std::vector<uint64_t> just_ended_;                     // numbers of the locks that ended since the last recorded call
   Key created_key_;                                      // last key that the running call has created
   bool has_created_key_ = false;                         // true: created_key_ is valid

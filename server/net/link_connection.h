@@ -107,10 +107,10 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   SocketPoller::Events registered_events_;             // the socket events about which the poller tells this object
   bool is_reading_ = true;                             // false: SetReading(kOff) was called
   LinkConditions conditions_;                          // the network conditions that are simulated
-  DelayedDirection delayed_output_;                    // bytes to send that are delayed, by conditions_
-  DelayedDirection delayed_input_;                     // received bytes that are delayed, by conditions_
+  DelayedDirection delayed_output_;                    // bytes to send, held back by the simulated delay (conditions_)
+  DelayedDirection delayed_input_;                     // received bytes, held back by the simulated delay
   std::optional<std::string> end_;   // why the peer's side ended; the user learns it after delayed_input_
-  bool connects_after_cut_ = false;  // true: connecting continues when the simulated cut ends
+  bool connects_after_cut_ = false;  // true: the simulated cut has stopped TryNextAddress, which runs when it ends
   bool receive_posted_ = false;      // true: ReceiveLater has posted a call of Receive
   std::string unsent_;               // bytes for the socket, of which the first sent_ are sent already
   size_t sent_ = 0;                  // number of sent bytes of unsent_
