@@ -43,7 +43,8 @@ class SystemClock final : public Clock {  // the machine's clocks, which tests c
   }
 };
 
-// The object is also a RealClock, whose readings are the monotonic time of this clock. Not thread safe.
+// Serves as the Clock of a server and as its RealClock: the real time is then the monotonic time of this clock. Not
+// thread safe.
 class ManualClock final : public Clock, public RealClock {  // for tests: stands still until a test advances it
  public:
   int64_t WallUs() const override { return wall_us_; }  // the Unix time, as the test has set and moved it

@@ -1,5 +1,5 @@
-// Message digests: SHA-1 for the names of scripts and for DEBUG DIGEST, SHA-256 for ACL passwords, XXH3 for the command
-// DIGEST. Also hexadecimal text, and a comparison of secrets.
+// Message digests: SHA-1 (names of scripts, redis.sha1hex, DEBUG DIGEST, idempotent XADD), SHA-256 (ACL passwords, the
+// directive hash-seed), XXH3 (the command DIGEST). Also hexadecimal text, and a comparison of secrets.
 #pragma once
 
 #include <array>

@@ -68,9 +68,9 @@ constexpr int PowerOf(size_t index) { return kFirstPower + static_cast<int>(inde
 // these powers.
 constexpr int ExponentOf(size_t index) { return ((PowerOf(index) * 217706) >> 16) - 63; }
 
-// Returns the index in kPowers of a power of ten. The product of this power and a number with this binary exponent has
-// an integral part of 4 to 32 bits. Two neighbouring powers may qualify. The choice can affect the last digit, so the
-// search starts where Redis starts.
+// Returns the index in kPowers of the power of ten by which ScaledInterval multiplies a number with a 64-bit fraction
+// and the binary exponent `exponent`. The product has an integral part of 4 to 32 bits. Two neighbouring powers may
+// qualify. The choice can affect the last digit, so the search starts where Redis starts.
 size_t PowerIndexFor(int exponent) {
   constexpr int kLowest = -60;
   constexpr int kHighest = -32;

@@ -86,10 +86,10 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   int64_t began_us_ = 0;            // when the lap began (real time)
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs
   double ticks_per_us_ = 0;         // the measured rate of the tick counter; 0: unknown
-  uint64_t max_lap_ticks_ = 0;      // length of a lap in ticks: after it, NowUs reads the clock; 0: rate unknown
+  uint64_t max_lap_ticks_ = 0;      // after this number of ticks, NowUs begins a new lap; 0: the rate is unknown
   uint64_t us_per_tick_ = 0;        // microseconds per tick, as a fixed-point number with kFractionBits fraction bits
   std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
-  int64_t next_rate_measurement_us_ = INT64_MIN;  // when the tick rate is measured next (real time); INT64_MIN: now
+  int64_t next_rate_measurement_us_ = INT64_MIN;  // from this real time on, BeginLap measures the tick rate; or kNever
 };
 
 template <class Ticks>

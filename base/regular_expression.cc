@@ -481,12 +481,10 @@ Result<RegularExpression, const char*> RegularExpression::Compile(Bytes pattern,
 
 void RegularExpression::Threads::Clear() {
   consumers.clear();
-  if (++round != 0) return;
+  if (++generation != 0) return;
   std::ranges::fill(marks, 0u);
-  round = 1;
+  generation = 1;
 }
-
-bool RegularExpression::Threads::Add(uint32_t instruction) { return std::exchange(marks[instruction], round) != round; }
 
 void RegularExpression::Prepare() {
   current_.marks.assign(program_.size(), 0);

@@ -21,6 +21,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -71,12 +72,14 @@ class RegularExpression {  // a compiled extended regular expression
   };
   // The set of instructions that a match has reached at one position of the text (as in a Pike VM). Clear takes O(1).
   struct Threads {                    // a set of instructions (not threads of the system)
-    std::vector<uint32_t> marks;      // marks[i] == round: instruction i is in the set
+    std::vector<uint32_t> marks;      // marks[i] == generation: instruction i is in the set
     std::vector<uint32_t> consumers;  // the instructions of the set that consume a byte
-    uint32_t round = 0;               // a number that Clear changes, so that no mark equals it
+    uint32_t generation = 0;          // marks with this value are in the set; Clear changes it, which empties the set
 
-    void Clear();                    // empties the set
-    bool Add(uint32_t instruction);  // false: the instruction was in the set already
+    void Clear();                     // empties the set
+    bool Add(uint32_t instruction) {  // adds an instruction; false: it was in the set already
+      return std::exchange(marks[instruction], generation) != generation;
+    }
   };
 
   RegularExpression() = default;

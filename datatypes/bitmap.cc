@@ -152,7 +152,7 @@ class SourceParts {
 };
 
 // BITOP ONE: sets `part` to the bits that are set in exactly one source.
-void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
+void CombineOnes(ResultPart& part, const SourceParts& sources) {
   ResultPart several(part.View().size());
   ResultPart both(part.View().size());
   several.Clear();
@@ -166,7 +166,7 @@ void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the
   part.AndNot(several.View());
 }
 
-void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
+void CombinePart(BitOperation operation, ResultPart& part, const SourceParts& sources) {
   if (operation == BitOperation::kOne) return CombineOnes(part, sources);
   if (operation >= BitOperation::kDiff) {
     part.Clear();

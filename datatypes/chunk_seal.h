@@ -31,7 +31,7 @@ enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };  // kOpen: not pack
 // The data after the header depends on `form`.
 struct ChunkBlock {         // the header of a list chunk's memory block; the elements follow
   uint32_t size;            // bytes of the block, including this header
-  uint32_t lengths_offset;  // offset in the block of the length bytes (kOpen, and kTexts with has_lengths)
+  uint32_t lengths_offset;  // where in the block the length bytes begin; used by kOpen, and by kTexts with has_lengths
   uint32_t body_offset;  // offset of the text area (kOpen), the packed symbols (kTexts) or the differences (kIntegers)
   uint32_t begin;        // where the first element is: offset (kOpen), symbol number (kTexts), index (kIntegers)
   uint32_t end;          // where the last element ends, in the unit of `begin`
@@ -57,7 +57,7 @@ ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` byt
 // Packs the elements as integers if all are integers and the packed texts would not be smaller. Otherwise packs the
 // elements as texts if the result is smaller than `open_size` bytes, the size of the open block. Otherwise returns
 // null. Also returns null if an element is longer than 255 bytes. Requires: at least one element.
-ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs them; null: no gain, or one has over 255 bytes
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // null: not smaller, or an element has over 255 bytes
                               size_t open_size);
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, and return a view of `scratch`. (A text that

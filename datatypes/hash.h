@@ -60,7 +60,7 @@ class Hash : public Collection {  // gives access to the hash of one key
   Pair At(const Place& place) const;
   // Cost: O(n).
   std::vector<Place> Places() const;  // where each field is stored; leaves out expired fields
-  // Each field is equally likely. Cost: O(1) for tables without expired fields.
+  // Each field is equally likely. Cost: O(1) for a table without expired fields, otherwise O(n).
   Place PickRandom(Random& random) const;  // a random field that is not expired; requires: Size() > 0
 
   // Scans with a cursor need the table. Fields of the table may be expired: see IsAlive.

@@ -4,16 +4,17 @@
 //
 // Structure (extendible hashing):
 //
-//   directory (2^depth pointers, indexed by the top bits of the hash; each also tells the size of its page)
+//   directory (2^depth pointers, indexed by the top bits of the hash; each also has its page's number of buckets)
 //      │  several neighbours may share a page
 //      ▼
-//   Page = 1 line of header + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line
+//   Page = a header of one cache line + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line each
 //   Bucket = 7 one-byte tags | passed_count | 7 slots
 //
-// Search: nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the
-// item goes to one of the next kMaxProbe buckets. Each full bucket that the item passed counts it in `passed_count`, so
-// a search stops at the first bucket whose `passed_count` is 0. The value kUncounted means 255 or more, or that items
-// of this home bucket are in the CollisionList (see below).
+// Search: nine bits of the hash, which the directory never uses, are the item's position. The position determines the
+// item's home bucket. If the home is full, the item goes to one of the next kMaxProbe buckets. The `passed_count` of a
+// bucket is the number of items that found it full and are in a later bucket, so a search stops at the first bucket
+// whose `passed_count` is 0. The value kUncounted means 255 or more, or that items of this home bucket are in the
+// CollisionList (see below).
 //
 // Growth, if none of these buckets has room:
 //
@@ -31,10 +32,11 @@
 // cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has only a few entries per page.
-// If it has kDirectoryPerPage entries per page or more, it does not double, so a full page may be unable to split: the
-// hashes of its items agree in too many bits. Further items of such a page are stored in a CollisionList. So with any
-// hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most one page and, in O(log
-// n), the CollisionList. One step of a scan visits all items of one home bucket, and so all items of one hash.
+// A directory with kDirectoryPerPage (16) or more entries per page does not double. Then a full page may be unable to
+// split, because the hashes of its items agree in too many bits. Further items of such a page are stored in a
+// CollisionList. With any hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most
+// one page and, in O(log n), the CollisionList. One step of a scan visits all items of one home bucket, and so all
+// items of one hash.
 //
 // datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default, KeyedHasher, uses a secret key;
 // others are for tests.
@@ -524,8 +526,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);
     });
   }
-  // Decides at random whether a random slot comes from collisions_, which has c slots, or from the pages. The
-  // probability of true is c / (c + `others`). If `others` slots are in the pages, each slot is equally likely.
+  // Decides at random whether the caller takes a slot of collisions_ (true) or chooses in the pages (false). `others`
+  // is the number of choices in the pages: slots, or buckets if the caller takes a whole bucket. If collisions_ has c
+  // slots, the probability of true is c / (c + others), so each choice is equally likely.
   bool DrawsCollision(Random& random, size_t others) const {  // random; true: take a slot of collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }

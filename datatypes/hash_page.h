@@ -38,7 +38,9 @@ struct HashTrace {                                                  // tag and h
   }
   // Returns which ten bits of the hash a page of this depth stores in its hints, to decide about splits: 0 means the
   // top ten bits, 1 the next ten, 2 the ten after those.
-  static int SplitWindowOf(int depth) { return depth / kSplitBits; }        // 0: the top ten bits; 1: the next ten …
+  static int SplitWindowOf(int depth) {  // which ten hash bits its hints have; 0: the top ten; 1: the next ten …
+    return depth / kSplitBits;
+  }
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits; they choose the home bucket
   // Requires: SplitWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: when a page of this depth splits, the slot gets into the second page

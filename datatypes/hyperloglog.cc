@@ -177,8 +177,9 @@ struct Stretch {
   uint32_t registers = 0;  // number of registers of all these runs
 };
 
-// Decodes the runs at `from` as one Stretch. The code has no branches, because the processor could not predict the
-// mixture of runs. Requires: ten bytes at `from`.
+// Counts the bytes and registers of the Stretch at `from`: of the runs among eight bytes, up to and including the first
+// XZERO. The code has no branches, because the processor could not predict the mixture of runs. Requires: ten bytes at
+// `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle<uint64_t>(from);

@@ -106,7 +106,8 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
  private:
   friend class ChunkCursor;
   enum class Side : uint8_t { kFront, kBack };
-  // The spare bytes around the two areas of an open block: the length table (length bytes) and the texts.
+  // The unused bytes in the block of an open (not sealed) chunk: before and after the table of length bytes, and before
+  // and after the texts.
   struct Gaps {
     uint32_t before_lengths = 0;  // number of unused bytes before the length bytes
     uint32_t after_lengths = 0;   // number of unused bytes after the length bytes
@@ -117,7 +118,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   void Open();  // unseals (unpacks) the chunk, before a change; does nothing if it is open
   bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: room at `side` for an element of text_bytes
   void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room at `side` for an element of text_bytes
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // spare bytes for a new block that gets an element at `side`
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // gaps of a new block, with room for an element at `side`
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
   void ShrinkIfMostlySpare();  // moves the elements to a smaller block if most bytes are unused
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open

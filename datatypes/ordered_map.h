@@ -2,7 +2,7 @@
 // blocks by their first ID, and for the pending entries of groups and consumers. An array (ARSET …) uses one to find
 // its blocks of elements.
 //
-//   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
+//   Leaf    up to 62 items (id, value) in one array, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
 //
 // IDs are mostly added and removed in order. So a full leaf at the right edge stays full when a higher ID is added, and
@@ -10,8 +10,8 @@
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order; a leaf is empty only if it is the only one.
-//   2. bounds[i] of an inner node is not above any ID below child i, and above every ID below child i - 1; bounds[0] is
-//      not used.
+//   2. bounds[i] of an inner node separates two children: each ID below child i - 1 is less than bounds[i], and each ID
+//      below child i is equal or greater. bounds[0] is not used.
 //
 // Values are moved with memcpy. Pointers to them are valid until the next change of the map.
 #pragma once

@@ -133,7 +133,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes, above the leaves
 
   // Leaf and Inner store scores and members in separate arrays, so that most searches read only the scores.
-  // ForEachArray visits each array of one node together with the corresponding array of another node.
+  // ForEachArray calls visit(array of one node, same array of another node) for each array, so that OpenGap, CloseGap
+  // and Splice move items in all arrays.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kMaxLeafItems;  // maximum number of items
     Leaf* previous = nullptr;                             // the neighbour with lower scores
@@ -203,9 +204,10 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
     const Leaf* leaf;
     uint32_t index;  // index on the leaf of the item after this place; the leaf's count: none is after it
   };
-  // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node inside is halved.
-  // A full node at an edge stays full, or nearly full, and the item begins a new node: so inserts in order leave full
-  // nodes.
+  // Where a new item comes in the order of the whole tree: before all other items (kLeftEdge), after all (kRightEdge),
+  // or between them (kInside). It decides how a full node is split. kInside: into halves. At an edge, the items of a
+  // full leaf stay together, and the new item begins another leaf; a full inner node also stays full, or all but its
+  // first child move to a new node. So inserts in order leave full nodes.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
   static uint32_t CountBefore(const double* scores,  // number of entries of a node before the bound

@@ -239,7 +239,7 @@ RdbEntryProperties RdbItemReader::TargetProperties() const {
 }
 
 bool RdbItemReader::TakeEntry(RdbValueResult entry) {
-  if (!entry) return SkipIfEmpty(entry.error());
+  if (!entry) return SkipEmptyOrFail(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
   if (announced_keys_ != 0) --announced_keys_;
   ForgetAttributes();
@@ -262,7 +262,7 @@ void RdbItemReader::ForgetAttributes() {
   frequency_.reset();
 }
 
-bool RdbItemReader::SkipIfEmpty(const RdbValueFault& fault) {
+bool RdbItemReader::SkipEmptyOrFail(const RdbValueFault& fault) {
   if (!CheckRdbInput(fault.why)) return false;
   if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
   sink_.OnEmptyCollection(db_, key_);

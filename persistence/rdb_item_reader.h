@@ -65,11 +65,12 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReadKey(uint8_t type);            // reads a key and its value; false: bad, or too few bytes
   bool ReadModuleValue();                // reads or skips a value of a module; false: bad, or too few bytes
   bool TakeEntry(RdbValueResult entry);  // adds a key to the batch; false: bad value, or the sink refused the batch
-  RdbEntryProperties TargetProperties() const;   // name, deadline and so on of the key that is being read
-  bool SkipIfEmpty(const RdbValueFault& fault);  // if empty: skips the key, true; if bad: fails, false
-  void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
-  bool PassBatchToSink();                        // calls OnEntries with batch_; false: the sink refused
-  bool ReadChecksum();                           // reads the CRC-64 at the end; false: wrong, or too few bytes
+  RdbEntryProperties TargetProperties() const;  // name, deadline and so on of the key that is being read
+  // Called if no value could be read: the collection is empty, the value is bad, or bytes are missing.
+  bool SkipEmptyOrFail(const RdbValueFault& fault);  // empty: skips the key, true; bad, or too few bytes: false
+  void ForgetAttributes();                           // resets deadline, idle time and LFU counter, before the next key
+  bool PassBatchToSink();                            // calls OnEntries with batch_; false: the sink refused
+  bool ReadChecksum();                               // reads the CRC-64 at the end; false: wrong, or too few bytes
 
   const RdbReadOptions& options_;                    // how to read the RDB
   RdbSink& sink_;                                    // gets the content

@@ -211,8 +211,9 @@ class StreamCommands {
     Id(id);
   }
 
-  // Fills gone_ with the IDs of pending entries that are no longer in the stream. Omits an ID if the written commands
-  // cannot add such an entry and delete it again (IsRemovable).
+  // Fills gone_ with the IDs of pending entries that are no longer in the stream. For each of these IDs, the written
+  // commands add a stand-in entry, so that XCLAIM can make it pending, and later delete this entry. Omits an ID for
+  // which this is impossible (IsRemovable).
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())

@@ -96,9 +96,9 @@ void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // Stores a reference instead of a copy if the part is large, or if the part does not fit into the open block and the
-  // buffer has few segments. With many segments, only the first message of a SharedLog (offset 0) is referenced,
-  // because later messages of the log will extend this reference.
+  // Stores a reference instead of a copy if the part is large. Copies a small part if it fits into the open block. If
+  // it does not fit, stores a reference while the buffer has few segments, or if it is the first message of a SharedLog
+  // (offset 0), because later messages of the log will extend this reference.
   const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
                       (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));
   if (shares) return AppendReference(part.blob, part.offset, part.size);

@@ -130,8 +130,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
-  // From this number of segments on, a short message is copied instead of referenced. The first message of a SharedLog
-  // is always referenced, because later messages extend the reference.
+  // With this number of segments or more, a short message that does not fit into the open block is copied instead of
+  // referenced. The first message of a SharedLog is referenced even then, because later messages extend the reference.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
   static constexpr size_t kNothingMissing = SIZE_MAX;  // value of missing_from_ if no bytes were dropped

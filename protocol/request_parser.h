@@ -2,8 +2,8 @@
 //
 // The steps of a read:
 //   1. The caller asks `ReadTarget(scratch)` where to read the next bytes. The target is one of three:
-//      - the caller's scratch buffer, if few bytes are pending;
-//      - the parser's own buffer, if much of a request has arrived or requests wait;
+//      - the caller's scratch buffer, if at most 4 KB are pending (not parsed yet), and it has room for more;
+//      - the parser's own buffer, if more bytes are pending: the start of a larger request, or requests that wait;
 //      - the final Blob, while an argument of kMinBigArgumentBytes or more bytes arrives. Up to kMaxPreallocatedBytes
 //        the Blob has its final size and is never copied. Above that its room grows with the bytes that have
 //        arrived, whatever size was announced.

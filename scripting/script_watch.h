@@ -75,7 +75,8 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
   std::atomic<bool> is_hook_late_{false};     // true: in the last tick, a long script ran without calling its hook
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
-  int quiet_ticks_ = 0;             // of a long script: ticks (10 ms) since its hook ran, or a call was forced
+  int quiet_ticks_ =
+      0;  // for how many ticks (10 ms) a long script has not called the hook; forcing a call sets it to 0
   int quiet_ticks_until_hook_ = 1;  // after this number of quiet ticks, the handler forces a call of the hook
 };
 

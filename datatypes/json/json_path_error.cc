@@ -62,7 +62,8 @@ class JsonPathChecker {
   }
   bool Fail(const std::string& expected) { return FailAt(at_, expected); }
 
-  // Reads all steps that follow, and the blanks after each. Returns false if a step is malformed.
+  // Reads all steps that follow, and the blanks after each. Returns false if a step is malformed. Stops before an
+  // unfinished slice, which counts as the end of the path.
   bool ReadSteps() {
     for (SkipBlanks();; SkipBlanks()) {
       const size_t start = at_;
@@ -200,8 +201,8 @@ class JsonPathChecker {
     return next == "&&" || next == "||" || Peek() == (parentheses_ > 0 ? ')' : ']');
   }
 
-  // Reads a path or a value. Sets `follow` to the text that the error message adds to the list of what may come after
-  // the operand: operators are in the list already.
+  // Reads a path or a value. After a path, sets `follow` to what else may come next, such as ", '..'": the error
+  // message of ReadTerm has this text after its list of operators. After a value, leaves `follow` unchanged.
   bool ReadOperand(std::string& follow) {
     if (Take("@") || Take("$")) {
       SkipBlanks();

@@ -107,7 +107,8 @@ class AttributeFilter::Compiler {
   }
   uint32_t Offset() const { return static_cast<uint32_t>(filter_.expression_.size() - rest_.size()); }
 
-  // Takes one token. Returns false if there is no valid token: `rest_` then begins at the error or after it.
+  // Takes one token from the front of `rest_`. Returns false if there is no valid token. Run then returns `rest_` as
+  // the error text: it begins at the invalid token, or after the part of it that was taken already.
   bool TakeToken() {
     const char c = rest_.front();
     if (StartsNumber()) return TakeNumber(filter_.program_) && PushedValue();

@@ -100,7 +100,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
-  bool users_show_sanitize_payload = true;    // false: ACL LIST and GETUSER hide sanitize-payload, the default
+  bool users_show_sanitize_payload = true;    // false: ACL LIST, GETUSER omit sanitize-payload, which is the default
   bool client_text_has_library = true;        // CLIENT LIST shows the fields lib-name and lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
   bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp

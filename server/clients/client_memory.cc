@@ -85,7 +85,7 @@ void ClientMemory::RemoveFromSizeClass(Session& session) {
   place.size_class_ = MemoryPlace::kNoSizeClass;
 }
 
-Session* ClientMemory::FindLargeSession() {
+Session* ClientMemory::FindSessionToEvict() {
   while (highest_class_ > 0 && classes_[static_cast<size_t>(highest_class_)].empty()) --highest_class_;
   const std::vector<Session*>& row = classes_[static_cast<size_t>(highest_class_)];
   return row.empty() ? nullptr : row.front();
@@ -93,7 +93,7 @@ Session* ClientMemory::FindLargeSession() {
 
 void ClientMemory::EvictClients(const Session* running) {
   while (IsLimitReached()) {
-    Session* session = FindLargeSession();
+    Session* session = FindSessionToEvict();
     if (session == nullptr) return WarnThatNoClientMayBeClosed();
     Evict(*session, running);
   }

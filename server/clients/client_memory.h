@@ -57,7 +57,7 @@ class ClientMemory {  // closes the largest clients when all together reach maxm
   void AddToSizeClass(Session& session, int size_class);  // puts the session into classes_[size_class]
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
   // Returns a session that is at most 12 % smaller than the largest one, or null if there is none.
-  Session* FindLargeSession();  // a session of the highest non-empty size class; null: none may be closed
+  Session* FindSessionToEvict();  // one of the largest sessions (highest size class in use); null: none may be closed
   void Evict(Session& session, const Session* running);  // closes and frees; keeps the input of `running`
   void WarnThatNoClientMayBeClosed();                    // logs it once, until a client was closed again
 

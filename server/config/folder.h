@@ -15,7 +15,7 @@ class Folder {  // the folder in which a server's relative paths begin: the dire
   // Changes to the folder `path`, which may be relative to the current folder. Returns nullopt, or the system's error
   // text on failure.
   virtual std::optional<std::string> Enter(const std::string& path) = 0;  // makes `path` the folder; returns the error
-  virtual std::string Resolve(const std::string& path) const = 0;  // path for file access; relative to this folder
+  virtual std::string Resolve(const std::string& path) const = 0;  // path to open; `path` may be relative to the folder
 };
 
 class ProcessFolder final : public Folder {  // the working directory of the process, as `dir` of a single server

@@ -293,10 +293,10 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// Returns the letters of notify-keyspace-events. If all classes of events that the letter 'A' stands for are on, 'A'
-// replaces their letters. As in Redis, the letters 'n', 'o' and 'c' are then also left out, although 'A' does not
-// include their classes. If a version with arrays is emulated, 'A' stands also for array events ('a'). Otherwise 'a'
-// does not matter for 'A', because most clients list all classes except 'a'.
+// Returns the letters of notify-keyspace-events. If all classes of kNotifyAll are on, 'A' replaces all letters of
+// kClassLetters. The class 'a' (arrays) must be on for this only if a version with arrays is emulated, because most
+// clients list all classes except 'a'. As in Redis, 'A' also replaces the letters 'n', 'o' and 'c', although it does
+// not include their classes.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   const Dialect& dialect = DialectOf(settings.emulate);

@@ -103,11 +103,11 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
 void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   LatencyWatch watch(parts_.env.latency, "eviction-del");
   if (choice.entry->IsExpired(unit.now_ms())) {
-    const int64_t before = parts_.memory.ReachableBytes();
+    const int64_t before = parts_.memory.UsedBytesAfterLazyFree();
     unit.Purge(choice.db, choice.entry);
     // The difference can be negative, because the lazyfree thread frees memory at the same time and updates its
     // counters late.
-    const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
+    const int64_t freed_bytes = before - parts_.memory.UsedBytesAfterLazyFree();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
     const uint64_t before = parts_.lazy_free.EvictedBytes();

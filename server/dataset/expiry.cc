@@ -83,8 +83,9 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? PurgeExpiredFields(db, deadline_us) : keys;
 }
 
-// Returns whether the database counts as clean: few of the sampled keys had expired, and no sampled hash still has
-// expired fields. An empty sample shows nothing, because it may come from an empty end of the table.
+// Returns whether the database counts as clean. Returns true if few of the sampled keys had expired (or few of the
+// sampled hashes had expired fields), and no sampled hash still has expired fields. Returns false for an empty sample,
+// because the scan may have met only empty places of the table.
 bool Expiry::IsClean(const SampleResult& sampled) const {
   return sampled.seen > 0 && !sampled.is_unfinished &&
          sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;

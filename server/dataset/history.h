@@ -24,7 +24,7 @@ struct History {                           // replication history of the data: i
   int64_t former_end = -1;   // the previous history ended before this offset; -1: there is none
   int stream_db = 0;         // number of the database that the stream's last SELECT selected
   int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::SetLeastOffset)
-  bool is_shared = false;    // true: replicas or a primary may have this history, so snapshots store it
+  bool is_shared = false;    // true: other servers (replicas, a primary) may have this history, so snapshots store it
   // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the
   // server from which the data comes. Other servers that continue this history lack them.
   bool has_local_writes = false;  // true: clients of a writable replica made changes that the history lacks

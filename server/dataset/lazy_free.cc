@@ -65,12 +65,12 @@ void LazyFree::FreeExpired(EntryPtr entry) {
 }
 
 void LazyFree::FreeEvicted(EntryPtr entry) {
-  const int64_t before = parts_.memory.ReachableBytes();
+  const int64_t before = parts_.memory.UsedBytesAfterLazyFree();
   Free(std::move(entry), parts_.env.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
   // The difference can be negative, because the background thread frees memory at the same time and updates its
   // counters late.
-  const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
+  const int64_t freed_bytes = before - parts_.memory.UsedBytesAfterLazyFree();
   if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
 }
 

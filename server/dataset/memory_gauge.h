@@ -23,7 +23,7 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  int64_t ReachableBytes() const {  // used bytes, without values that wait for the lazyfree thread
+  int64_t UsedBytesAfterLazyFree() const {  // used bytes, without values that wait for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
   // Records the memory in use now as the memory of an empty server (INFO used_memory_startup), and updates the peak.

@@ -223,8 +223,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 };
 
 // Reports a finished command to the StatsRecorder and the observers. Then clears the list of the command's secret
-// arguments (redacted_arguments), which observers hide. The StatsRecorder is called directly, because it needs every
-// call; observers have thresholds.
+// arguments (redacted_arguments), which observers hide, and frees a long error text. The StatsRecorder is called
+// directly, because it needs every call; observers have thresholds.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

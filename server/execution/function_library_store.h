@@ -1,4 +1,5 @@
-// FunctionLibraryStore: lets the Dataset take out and put back the function libraries, as it does with the keys.
+// FunctionLibraryStore: the FunctionStore through which a Capture takes all function libraries out of a server, and
+// puts them back, together with the keys.
 #pragma once
 
 #include <memory>

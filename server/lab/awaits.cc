@@ -31,7 +31,7 @@ std::optional<Awaits::ConditionState> Awaits::Take(const Session& session) {
 
 void Awaits::CheckConditions() {
   const int64_t now_us = parts_.env.real_clock.NowUs();
-  if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
+  if (requested_turn_us_ <= now_us) requested_turn_us_ = kNever;
   int64_t next_us = kNever;
   std::vector<std::pair<uint64_t, const Command*>> over;
   for (auto& [id, await] : waits_by_client_) {
@@ -65,8 +65,8 @@ std::shared_ptr<const RequestCounter> Awaits::GetOrMakeRequestCounter() {
 }
 
 void Awaits::RequestTurn(int64_t real_us) {
-  if (real_us >= turn_at_us_ || !parts_.env.host) return;
-  turn_at_us_ = real_us;
+  if (real_us >= requested_turn_us_ || !parts_.env.host) return;
+  requested_turn_us_ = real_us;
   parts_.env.host->StartTurnAt(real_us);
 }
 

@@ -88,7 +88,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
 
   const Parts parts_;                          // other parts of the server that this class uses
   std::map<uint64_t, Await> waits_by_client_;  // the waits of the clients that TEST AWAIT has blocked, by client ID
-  int64_t turn_at_us_ = kNever;                // when RequestTurn makes the loop run (real time); kNever: not requested
+  int64_t requested_turn_us_ = kNever;  // real time of the loop turn that RequestTurn has requested; kNever: none
   std::weak_ptr<const RequestCounter> request_counter_;  // for TEST AWAIT QUIET; expired: no client waits in it
 };
 

@@ -78,7 +78,7 @@ bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(p
 
 }  // namespace
 
-std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms) {
+std::string FixtureText(const Keyspace& keyspace, Bytes pattern, int64_t now_ms) {
   std::string text;
   int selected = 0;
   for (int db = 0; db < keyspace.Count(); ++db) {

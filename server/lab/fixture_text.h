@@ -16,6 +16,6 @@ namespace respite {
 
 // Returns the commands, one per line, that create the keys that match the pattern and have not expired.
 // ReadRedisFixture can read the text. Cost: O(size of the data), and the sorting of the keys, fields and members.
-std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // commands that create the keys
+std::string FixtureText(const Keyspace& keyspace, Bytes pattern, int64_t now_ms);  // commands that create matching keys
 
 }  // namespace respite

@@ -29,13 +29,13 @@ std::optional<ClockControl::Due> EarliestOf(std::span<ClockControl* const> clock
 // the latest time that any of them shows, so that no clock is set back.
 GroupClockMove::GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks) : move_(move) {
   if (move.kind == MoveKind::kFreeze || move.kind == MoveKind::kSet) wall_ms_ = move.ms ? *move.ms : LatestOf(clocks);
-  if (move.kind == MoveKind::kNext) reached_event_ = EarliestOf(clocks);
-  elapsed_ms_ = move.kind == MoveKind::kAdvance ? *move.ms : reached_event_ ? reached_event_->in_ms : 0;
+  if (move.kind == MoveKind::kNext) target_event_ = EarliestOf(clocks);
+  elapsed_ms_ = move.kind == MoveKind::kAdvance ? *move.ms : target_event_ ? target_event_->in_ms : 0;
   is_possible_ = std::ranges::all_of(clocks, [&](const ClockControl* clock) {
     return clock->MayJump(std::max(elapsed_ms_, wall_ms_ == 0 ? 0 : wall_ms_ - clock->clock().WallMs()));
   });
   if (move.kind != MoveKind::kNext || is_possible_) return;
-  reached_event_.reset();
+  target_event_.reset();
   elapsed_ms_ = 0;
   is_possible_ = true;
 }

@@ -17,9 +17,10 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext: always true
-  // Returns the first event that becomes due on any of the servers, for a move of kind kNext. Returns nullopt if there
-  // is no such event, if the clocks cannot reach it, and for moves of other kinds.
-  const std::optional<ClockControl::Due>& reached_event() const { return reached_event_; }  // for kNext; or nullopt
+  // For a move of kind kNext, returns the next event of any of the servers, to which Do moves the clocks. Returns
+  // nullopt if there is no such event, or if a clock must not jump so far (ClockControl::MayJump): then Do moves the
+  // clocks by 0 ms. Returns nullopt for moves of other kinds.
+  const std::optional<ClockControl::Due>& target_event() const { return target_event_; }  // for kNext; or nullopt
   // Moves one of the clocks that the constructor got; the caller must call Do once for each of them. Requires:
   // IsPossible() is true, and the requirements of ClockControl::JumpNow hold.
   void Do(ClockControl& clock) const;  // moves one of the clocks
@@ -29,7 +30,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the Unix time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: how much time passes on all clocks
   bool is_possible_ = true;  // true: all clocks can make the move; always true for kNext
-  std::optional<ClockControl::Due> reached_event_;  // for kNext: the event to which the clocks move; nullopt: none
+  std::optional<ClockControl::Due> target_event_;  // for kNext: the event to which the clocks move; nullopt: none
 };
 
 }  // namespace respite

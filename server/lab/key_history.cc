@@ -109,7 +109,7 @@ void KeyHistory::RecordAcquiredLock(const LockRecord& lock) {
   const uint64_t number = first_lock_ + locks_.size();
   locks_.push_back(lock);
   bytes_ += BytesOf(lock);
-  held_locks_.insert_or_assign(Key{lock.db, lock.key}, number);
+  held_lock_numbers_.insert_or_assign(Key{lock.db, lock.key}, number);
   MakeRoom();
 }
 
@@ -129,13 +129,13 @@ void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMom
     MakeRoom();
   }
   if (has_possible_lock_ && end != LockRecord::End::kHeld && possible_lock_.key == key) has_possible_lock_ = false;
-  if (held_locks_.empty()) return;
-  const auto found = held_locks_.find(KeyView{db, key});
-  if (found == held_locks_.end()) return;
+  if (held_lock_numbers_.empty()) return;
+  const auto found = held_lock_numbers_.find(KeyView{db, key});
+  if (found == held_lock_numbers_.end()) return;
   if (name == "expire") ++At(found->second).prolong_count;
   if (end == LockRecord::End::kHeld) return;
   const uint64_t number = found->second;
-  held_locks_.erase(found);
+  held_lock_numbers_.erase(found);
   End(number, end, at);
   if (end == LockRecord::End::kExpired) At(number).expired_key = last_expired_key_;
 }
@@ -148,7 +148,7 @@ void KeyHistory::End(uint64_t number, LockRecord::End how, JournalMoment at) {
 
 template <class Condition>
 void KeyHistory::EndMatching(LockRecord::End how, JournalMoment at, Condition&& condition) {
-  std::erase_if(held_locks_, [&](const auto& row) {
+  std::erase_if(held_lock_numbers_, [&](const auto& row) {
     const bool ends = condition(row.first.db);
     if (ends) End(row.second, how, at);
     return ends;
@@ -161,12 +161,12 @@ void KeyHistory::OnFlush(std::span<const int> dbs, JournalMoment at) {
 
 void KeyHistory::OnSwap(int one, int other) {
   std::map<Key, uint64_t, KeyOrder> moved;
-  for (const auto& [key, number] : held_locks_) {
+  for (const auto& [key, number] : held_lock_numbers_) {
     const int db = key.db == one ? other : key.db == other ? one : key.db;
     At(number).db = db;
     moved.emplace(Key{db, key.name}, number);
   }
-  held_locks_ = std::move(moved);
+  held_lock_numbers_ = std::move(moved);
 }
 
 void KeyHistory::OnServerKilled(JournalMoment at) {
@@ -178,8 +178,8 @@ void KeyHistory::OnServerKilled(JournalMoment at) {
 
 void KeyHistory::DropOldestLock() {
   const LockRecord& oldest = locks_.front();
-  const auto found = held_locks_.find(KeyView{oldest.db, oldest.key});
-  if (found != held_locks_.end() && found->second == first_lock_) held_locks_.erase(found);
+  const auto found = held_lock_numbers_.find(KeyView{oldest.db, oldest.key});
+  if (found != held_lock_numbers_.end() && found->second == first_lock_) held_lock_numbers_.erase(found);
   bytes_ -= BytesOf(oldest);
   locks_.pop_front();
   ++first_lock_;
@@ -214,7 +214,7 @@ void KeyHistory::DropEnded() {
 
 void KeyHistory::Clear() {
   expired_keys_.clear();
-  held_locks_.clear();
+  held_lock_numbers_.clear();
   first_lock_ += locks_.size();
   locks_.clear();
   bytes_ = 0;

@@ -101,7 +101,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   };
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
-  // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ also has it.
+  // Returns about how many bytes of memory the record uses. The key counts twice: it is also in held_lock_numbers_.
   static size_t BytesOf(const LockRecord& lock) {  // about how many bytes the record uses
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
@@ -130,12 +130,12 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
-  std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held, by key
-  std::vector<uint64_t> just_ended_;              // numbers of the locks that ended since the last recorded call
-  Key created_key_;                               // last key that the running call has created
-  bool has_created_key_ = false;                  // true: created_key_ is valid
-  LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock
-  bool has_possible_lock_ = false;                // true: possible_lock_ is such a hash; false: unused
+  std::map<Key, uint64_t, KeyOrder> held_lock_numbers_;  // the clients' locks that are held: number (see At), by key
+  std::vector<uint64_t> just_ended_;                     // numbers of the locks that ended since the last recorded call
+  Key created_key_;                                      // last key that the running call has created
+  bool has_created_key_ = false;                         // true: created_key_ is valid
+  LockRecord possible_lock_;        // a hash that the running script has created, which may be a lock
+  bool has_possible_lock_ = false;  // true: possible_lock_ is such a hash; false: unused
 };
 
 }  // namespace respite

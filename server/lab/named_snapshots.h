@@ -90,8 +90,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // the functions were kept, and scripts that were removed since stay removed.
   void UndoPrograms(const Programs& programs, Unit& unit);  // removes newer scripts; restores functions of `programs`
 
-  void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
-  void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
+  void RememberConfigAndUsers();  // stores users and directives for ResetConfig and ResetUsers
+  void ResetConfig();             // restores the directives that RememberConfigAndUsers stored
+  // Closes sessions, as ACL LOAD does; the session `running`, whose command calls this, only after its reply.
   void ResetUsers(const Session* running);  // restores the users that RememberConfigAndUsers stored
   void ResetScripts(Unit& unit);            // removes all functions and scripts
 

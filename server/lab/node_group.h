@@ -60,7 +60,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   // Delays the replies of the node to clients, and its output to other nodes, by `delay_ms`. 0 ends the delay.
   // Requires: the node is alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays replies and output to other nodes
-  virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: killed, or not movable
+  virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: not alive, or not movable
 };
 
 }  // namespace respite

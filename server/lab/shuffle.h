@@ -24,8 +24,8 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies wi
   // Sets the seed of the random orders. After the same seed, the same sequence of requests gets the same orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Shuffles the reply if the replies of the command have no specified order. Cost: O(bytes of the reply) if so,
-  // otherwise O(1).
+  // Shuffles the elements of the reply if their order is not specified for this command. Cost: O(bytes of the reply) if
+  // so, otherwise O(1).
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:

@@ -111,7 +111,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   bool is_busy_ = false;              // true: sockets keep the loop busy, so the next turn does not wait
   int64_t handlers_ran_us_ = 0;       // when the loop last waited in Asio or ran Asio's handlers (real time, µs)
   std::vector<char> scratch_;         // the shared buffer into which connections read
-  std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
+  std::vector<std::vector<char>> spare_scratches_;  // free buffers: ServeDuringLongTask uses one in place of scratch_
   bool has_started_ = false;  // true: Run was called; only before that, ServeDuringLongTask runs posted tasks
   bool has_stopped_ = false;  // true: Stop was called
   int exit_code_ = 0;         // what Run will return; set by Stop

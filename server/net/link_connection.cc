@@ -96,16 +96,16 @@ void LinkConnection::Stop() {
 // From now on, bytes that wait already are delayed by at most the new delay.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
-  if (user_ != nullptr) ShortenDelay(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
-  if (user_ != nullptr) ShortenDelay(to_deliver_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
+  if (user_ != nullptr) ShortenDelay(delayed_output_, conditions.send_delay_ms, &LinkConnection::SendDue);
+  if (user_ != nullptr) ShortenDelay(delayed_input_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
   if (user_ == nullptr || conditions.is_cut == was_cut) return;
   if (conditions.is_cut) return Unwatch();
   RunInLaterTurn([](LinkConnection& connection) {
     if (std::exchange(connection.connects_after_cut_, false)) return connection.TryNextAddress();
     if (connection.stream_ == nullptr) return;
     connection.SendMore();
-    if (connection.user_ != nullptr) connection.StartTimer(connection.to_send_, &LinkConnection::SendDue);
-    if (connection.user_ != nullptr) connection.StartTimer(connection.to_deliver_, &LinkConnection::DeliverDue);
+    if (connection.user_ != nullptr) connection.StartTimer(connection.delayed_output_, &LinkConnection::SendDue);
+    if (connection.user_ != nullptr) connection.StartTimer(connection.delayed_input_, &LinkConnection::DeliverDue);
     if (connection.user_ != nullptr && connection.stage_ == Stage::kOpen) connection.ReceiveLater();
   });
 }
@@ -219,16 +219,16 @@ void LinkConnection::ReceiveLater() {
 }
 
 void LinkConnection::Deliver(Bytes bytes) {
-  if (conditions_.receive_delay_ms == 0 && to_deliver_.line.IsEmpty()) return user_->OnReceived(bytes);
-  to_deliver_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.receive_delay_ms);
-  StartTimer(to_deliver_, &LinkConnection::DeliverDue);
+  if (conditions_.receive_delay_ms == 0 && delayed_input_.line.IsEmpty()) return user_->OnReceived(bytes);
+  delayed_input_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.receive_delay_ms);
+  StartTimer(delayed_input_, &LinkConnection::DeliverDue);
 }
 
 void LinkConnection::Send(Bytes bytes) {
   if (user_ == nullptr || stage_ != Stage::kOpen) return;
-  if (conditions_.send_delay_ms == 0 && to_send_.line.IsEmpty()) return SendNow(bytes);
-  to_send_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.send_delay_ms);
-  StartTimer(to_send_, &LinkConnection::SendDue);
+  if (conditions_.send_delay_ms == 0 && delayed_output_.line.IsEmpty()) return SendNow(bytes);
+  delayed_output_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.send_delay_ms);
+  StartTimer(delayed_output_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
@@ -252,20 +252,20 @@ void LinkConnection::ShortenDelay(DelayedDirection& delayed, int64_t delay_ms, v
   StartTimer(delayed, serve);
 }
 
-bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMaxDelayedBytes; }
+bool LinkConnection::MustPauseReading() const { return delayed_input_.line.Size() >= kMaxDelayedBytes; }
 
 void LinkConnection::SendDue() {
-  SendNow(to_send_.line.TakeDue(parts_.loop.real_clock().NowMs()));
-  if (user_ != nullptr) StartTimer(to_send_, &LinkConnection::SendDue);
+  SendNow(delayed_output_.line.TakeDue(parts_.loop.real_clock().NowMs()));
+  if (user_ != nullptr) StartTimer(delayed_output_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::DeliverDue() {
   if (!is_reading_) return;
-  const std::string due = to_deliver_.line.TakeDue(parts_.loop.real_clock().NowMs());
+  const std::string due = delayed_input_.line.TakeDue(parts_.loop.real_clock().NowMs());
   if (!due.empty()) user_->OnReceived(due);
   if (user_ == nullptr) return;
-  if (to_deliver_.line.IsEmpty() && end_) return End(*end_);
-  StartTimer(to_deliver_, &LinkConnection::DeliverDue);
+  if (delayed_input_.line.IsEmpty() && end_) return End(*end_);
+  StartTimer(delayed_input_, &LinkConnection::DeliverDue);
   Watch();
   if (user_ != nullptr && is_reading_ && stream_->HasBufferedInput()) ReceiveLater();
 }
@@ -301,7 +301,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   is_reading_ = reading == Link::Reading::kOn;
   if (stage_ != Stage::kOpen || user_ == nullptr) return;
   Watch();
-  if (is_reading_ && user_ != nullptr) StartTimer(to_deliver_, &LinkConnection::DeliverDue);
+  if (is_reading_ && user_ != nullptr) StartTimer(delayed_input_, &LinkConnection::DeliverDue);
   if (is_reading_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
@@ -330,7 +330,7 @@ void LinkConnection::Unwatch() {
 }
 
 void LinkConnection::HandlePeerEnd(const std::string& reason) {
-  if (to_deliver_.line.IsEmpty()) return End(reason);
+  if (delayed_input_.line.IsEmpty()) return End(reason);
   end_ = reason;
   Watch();
 }

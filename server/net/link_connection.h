@@ -40,7 +40,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void SetUser(Link::User& user) { user_ = &user; }  // `user` gets the events from now on
   void Send(Bytes bytes);       // sends or queues the bytes; does nothing unless the connection is open
   size_t UnsentBytes() const {  // bytes that wait to be sent, also those delayed by simulation
-    return unsent_.size() - sent_ + to_send_.line.Size();
+    return unsent_.size() - sent_ + delayed_output_.line.Size();
   }
   void SetReading(Link::Reading reading);  // kOff: received bytes wait in the socket, so the peer must wait
   SocketAddresses GetAddresses() const { return SocketAddressesOf(FileDescriptor()); }  // the addresses of both sides
@@ -107,10 +107,10 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   SocketPoller::Events registered_events_;             // the socket events about which the poller tells this object
   bool is_reading_ = true;                             // false: SetReading(kOff) was called
   LinkConditions conditions_;                          // the network conditions that are simulated
-  DelayedDirection to_send_;                           // bytes to send that are delayed, by conditions_
-  DelayedDirection to_deliver_;                        // received bytes that are delayed, by conditions_
-  std::optional<std::string> end_;   // why the peer's side ended; the user learns it after to_deliver_
-  bool connects_after_cut_ = false;  // true: connecting continues when the simulated cut ends
+  DelayedDirection delayed_output_;                    // bytes to send, held back by the simulated delay (conditions_)
+  DelayedDirection delayed_input_;                     // received bytes, held back by the simulated delay
+  std::optional<std::string> end_;   // why the peer's side ended; the user learns it after delayed_input_
+  bool connects_after_cut_ = false;  // true: the simulated cut has stopped TryNextAddress, which runs when it ends
   bool receive_posted_ = false;      // true: ReceiveLater has posted a call of Receive
   std::string unsent_;               // bytes for the socket, of which the first sent_ are sent already
   size_t sent_ = 0;                  // number of sent bytes of unsent_

@@ -125,7 +125,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool AwaitsTakeover() const;    // true: PSYNC … FAILOVER was sent, and the target has not answered
   void ContinueReplication();     // handles +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // begins to receive a snapshot with history `id`
-  void TakeSnapshot(Bytes& bytes);   // loads or stores the front of `bytes`, and removes this part
+  void TakeSnapshot(Bytes& bytes);   // loads or stores at most MaxBytesPerTurn of `bytes`, and removes this part
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream, in database `db` at first
@@ -180,9 +180,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
   bool resume_posted_ = false;            // true: Continue will run in a later turn
   bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
-  // The history is safe on disk up to `offset` when AofWriter::SyncedBytes() reaches `appended_bytes`.
+  // When AofWriter::SyncedBytes() reaches `appended_bytes`, the commands of the history up to `offset` are on the disk.
   struct Mark {                   // a replication offset, and how much the append-only file had got by then
-    uint64_t appended_bytes = 0;  // value of AofWriter::AppendedBytes() at this offset
+    uint64_t appended_bytes = 0;  // AofWriter::AppendedBytes() when this link was at `offset`
     int64_t offset = 0;           // replication offset
   };
   Mark mark_;                   // the replication offset to which the append-only file is being synced

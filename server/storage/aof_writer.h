@@ -63,10 +63,12 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // The estimate of the replication offset when a server loads the files (Replication::SetLeastOffset). It assumes that
   // each byte of a file stands for at most this number of bytes of the stream, because both have the same commands.
   static constexpr int64_t kMaxStreamPerFile = 3;  // assumed maximum of stream bytes for each byte of the file
-  // Adds the annotation "#REPL-OFFSET:<offset>" to the buffer if `offset`, the replication offset, is more than 8 MB
-  // above the estimate for this file (see kMaxStreamPerFile). Messages (PUBLISH) and commands that only replicas get
-  // cause this difference. Must be called before Flush, so that the annotation is in the file before a replica gets
-  // this part of the stream. Cost: a few comparisons.
+  // After a restart, the server estimates the replication offset from the files. The estimate must not be lower than
+  // the offset of a replica. So this adds the annotation "#REPL-OFFSET:<offset>" to the buffer if `offset`, the
+  // replication offset, is more than 8 MB above the last annotation of this file (0: none) plus kMaxStreamPerFile times
+  // the bytes that were added since then. Messages (PUBLISH) and commands that only replicas get cause this difference.
+  // Must be called before Flush, so that the annotation is in the file before a replica gets this part of the stream.
+  // Cost: a few comparisons.
   void AnnotateOffset(int64_t offset);  // adds the replication offset, if the file cannot tell it
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.

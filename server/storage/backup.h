@@ -68,8 +68,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
 
   State state() const { return state_; }               // how far the backup is
   const std::string& error() const { return error_; }  // why the last backup has failed; empty: it has not
-  int64_t StartSeconds() const { return started_s_; }  // Unix time of the start; 0: no backup has begun
-  int64_t EndSeconds() const { return sealed_s_; }     // Unix time when BACKUP SEAL completed the backup; 0: not sealed
+  int64_t StartedAtS() const { return started_s_; }    // Unix time of the start; 0: no backup has begun
+  int64_t SealedAtS() const { return sealed_s_; }      // Unix time when BACKUP SEAL completed the backup; 0: not sealed
   std::vector<std::string> ImmutableFiles() const;     // absolute paths of the backup's finished files
   bool IsInProgress() const {                          // true: pending, snapshotting or incrementing
     return state_ == State::kPending || state_ == State::kSnapshotting || state_ == State::kIncrementing;

@@ -39,7 +39,7 @@ KeyspaceSink::KeyspaceSink(const Services& services, LoadTarget target, const Rd
       target_(target),
       options_(options),
       now_ms_(services.env.clock.WallMs()),
-      load_time_before_ms_(target.libraries.TotalLoadTimeMs()) {}
+      function_load_ms_at_start_(target.libraries.TotalLoadTimeMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
   return options_.expired == RdbLoadOptions::Expired::kDrop && entry.IsExpired(now_ms_);
@@ -141,7 +141,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  const int64_t loaded_for_ms = target_.libraries.TotalLoadTimeMs() - load_time_before_ms_;
+  const int64_t loaded_for_ms = target_.libraries.TotalLoadTimeMs() - function_load_ms_at_start_;
   if (options_.origin == RdbLoadOptions::Origin::kPrimary && loaded_for_ms > kAllLibrariesMs) {
     services_.env.log.Warning("Failed loading library: the libraries before it took too long together");
     return Failure("the function libraries take too long");

@@ -61,15 +61,14 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   void SetUsage(RdbEntry& loaded) const;              // sets LRU or LFU bits (by the policy), if the RDB has them
   void Insert(Database& data, EntryPtr entry) const;  // adds a key; with kReplace, first removes an old one
 
-  const Services& services_;      // references to all parts of the server
-  const LoadTarget target_;       // where loaded keys and functions go
-  const RdbLoadOptions options_;  // what happens to expired keys, existing keys …
-  const int64_t now_ms_;          // Unix time in ms when loading of this RDB began
-  const int64_t
-      load_time_before_ms_;       // FunctionLibraries::TotalLoadTimeMs() when this RDB began, to limit its own time
-  bool stopped_ = false;          // true: loading ended, because the server must stop
-  uint64_t progress_offset_ = 0;  // bytes of the RDB at the last call of OnProgress
-  uint64_t empty_keys_ = 0;       // number of keys without elements, which were skipped
+  const Services& services_;                 // references to all parts of the server
+  const LoadTarget target_;                  // where loaded keys and functions go
+  const RdbLoadOptions options_;             // what happens to expired keys, existing keys …
+  const int64_t now_ms_;                     // Unix time in ms when loading of this RDB began
+  const int64_t function_load_ms_at_start_;  // TotalLoadTimeMs() when this RDB began; the limit counts from there
+  bool stopped_ = false;                     // true: loading ended, because the server must stop
+  uint64_t progress_offset_ = 0;             // bytes of the RDB at the last call of OnProgress
+  uint64_t empty_keys_ = 0;                  // number of keys without elements, which were skipped
 };
 
 RdbReadOptions MakeRdbReadOptions(const Services& services);  // how to read RDB files, by the directives

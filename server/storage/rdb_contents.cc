@@ -36,10 +36,12 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
                  {"redis-bits", "64"},
                  {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                  {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  // Stores the replication offset if replicas may share the history now, or did so earlier (then the offset is not 0).
-  // After a restart, this server then has no smaller offset than such a replica, which would otherwise win an election.
-  // The base of an append-only file stores at least History::least_offset: if this server once began its history at
-  // that offset, a smaller one would be too low.
+  // Stores the replication offset if other servers may share the history now (is_shared), or if the offset is not 0,
+  // which shows that they did so earlier. After a restart, this server then has no smaller offset than such a replica,
+  // which would otherwise win an election. The base of an append-only file stores at least History::least_offset,
+  // because a history that this server begins later starts there or above. After the next start,
+  // Replication::SetLeastOffset estimates from the offset in the base: with a smaller one, the estimate would be too
+  // low.
   const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
   const int64_t offset = std::max(parts_.history.offset, least);
   if ((parts_.history.is_shared || offset != 0) && parts_.history.IsKnown()) {

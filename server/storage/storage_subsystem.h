@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class StorageHealth final : public Durability {  // says whether writes must be refused, because the disk has failed
+class StorageHealth final : public Durability {  // says whether writes are refused, because the data could not be saved
  public:
   struct Parts {                 // the arguments of the constructor
     const AppendOnlyFile& aof;   // the append-only file, whose errors refuse writes
@@ -55,7 +55,7 @@ struct StorageSubsystem {  // the parts that save and load the data, and stop th
   Loading loading;                 // how far loading of the data is
   Backup backup;                   // the files of BACKUP
   Shutdown shutdown;               // SHUTDOWN: saves the data and stops the server
-  StorageHealth health;            // says whether writes must be refused, because the disk has failed
+  StorageHealth health;            // says whether writes are refused, because the data could not be saved
 };
 
 }  // namespace respite

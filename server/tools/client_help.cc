@@ -79,9 +79,9 @@ class RemainingArguments {
     });
   }
 
-  // Takes the next `word` that the user has typed. If the previous argument needs more words, `word` is one of them.
-  // Otherwise `word` begins another argument, which the hint then no longer shows (unless it may be repeated). Returns
-  // false if no argument fits.
+  // Takes the next `word` that the user has typed. If the previous argument still awaits words (awaited_), `word` is
+  // one of them. Otherwise `word` begins another argument. The hint then no longer shows this argument, except that an
+  // argument that may be repeated stays, as "[… ...]". Returns false if no argument fits.
   bool Take(std::string_view word) {
     if (!awaited_.empty()) {
       awaited_.erase(awaited_.begin());

@@ -236,7 +236,7 @@ int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) 
   return HandleLostConnection(words);
 }
 
-// Remembers the login of an accepted AUTH. `words` are its arguments: [user] password.
+// Remembers the login of an accepted AUTH or HELLO … AUTH. `words`: [user] password.
 void ClientSession::RememberLogin(std::span<const std::string> words) {
   if (words.empty()) return;
   options_.values["-a"] = words.back();

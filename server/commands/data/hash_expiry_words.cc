@@ -20,7 +20,7 @@ constexpr char kOneSetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL 
 constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can be specified";
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
-// Errors of Redis 8.6, where the options and FIELDS may come in any order.
+// Errors of Redis 8.6, where the options and FIELDS may come in any order. HSETEX of earlier versions has some of them.
 constexpr char kFieldsRepeated[] = "ERR FIELDS keyword specified multiple times";
 constexpr char kFieldsTooShort[] = "ERR FIELDS requires at least numfields and one field argument";
 constexpr char kFieldsAbsent[] = "ERR missing FIELDS argument";

@@ -49,9 +49,9 @@ struct FieldWords {                                    // the arguments of HGETE
   std::optional<FieldTime> time;                       // a time that deadline_ms does not have yet; nullopt: none
   int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline: none, or `time` is not read yet
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
-  // All arguments of HSETEX from the first field to the end of the request. Since Redis 8.6, options may follow the
-  // fields, and the sizes of these options then count too when the encoding of the hash is chosen.
-  std::span<const Bytes> fields_to_end;  // empty: HSETEX before 8.6, which allows nothing after the fields
+  // All arguments from the first field to the end of the request, which options may follow since Redis 8.6. As in
+  // Redis, HSETEX then counts these options like values when it decides whether the hash leaves its listpack.
+  std::span<const Bytes> fields_to_end;  // empty: options cannot follow the fields (Redis before 8.6, Valkey)
   void ReadDeadline(const Call& call);   // reads `time` if it was not read yet; throws if it is invalid
 };
 FieldWords TakeHGetExWords(Call& call);  // takes all arguments; throws a Refusal if they are invalid

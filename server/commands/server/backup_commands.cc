@@ -162,9 +162,9 @@ struct BackupStatus {
     call.reply.Bulk("error");
     call.reply.Bulk(backup.error());
     call.reply.Bulk("start_time");
-    call.reply.Integer(backup.StartSeconds());
+    call.reply.Integer(backup.StartedAtS());
     call.reply.Bulk("end_time");
-    call.reply.Integer(backup.EndSeconds());
+    call.reply.Integer(backup.SealedAtS());
   }
 };
 

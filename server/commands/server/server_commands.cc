@@ -35,7 +35,9 @@ constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 namespace {
 
-// MODULE exists, but refuses to load modules, because modules are compiled against the structures of Redis.
+// --- The commands MODULE …. LOAD, LOADEX and UNLOAD always refuse, because modules are compiled against the structures
+// of Redis.
+
 struct ModuleHelp {
   static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
                                        .summary = "Lists the subcommands of MODULE.",
@@ -44,8 +46,8 @@ struct ModuleHelp {
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(call, {"LIST", "    The modules in use: none.",                                      //
-                     "LOAD <path> [<arg> ...]", "    Refused: modules of Redis cannot run here.",  //
+    WriteHelp(call, {"LIST", "    The parts of this server that are modules in the emulated version.",  //
+                     "LOAD <path> [<arg> ...]", "    Refused: modules of Redis cannot run here.",       //
                      "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]", "    Refused likewise.",
                      "UNLOAD <name>", "    Refused: there is no module to unload."});
   }

@@ -55,8 +55,8 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
 }
 
 // Removes a pending entry whose stream entry was deleted: as in Redis, such a pending entry cannot be claimed.
-// Propagates this as an XCLAIM, which also removes the pending entry on a replica, or, if the entry has no consumer, as
-// an XACK.
+// Propagates an XCLAIM, which also removes the pending entry on a replica. If XNACK has released the entry, the entry
+// has no consumer; then propagates an XACK.
 void RemoveDeleted(Call& call, const OpenedGroup& opened, const StreamId& id, const PendingEntry& entry) {
   if (entry.IsReleased()) {
     call.effect.Replace("XACK", opened.key, opened.name, StreamIdText(id).View());  // XCLAIM needs a consumer

@@ -185,8 +185,9 @@ void TakeOptions(Args& args, FaultDefinition& definition) {
                          .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
-// Refuses conditions after WHEN that do not fit the action. A fault that refuses connections can select them only by
-// address. REFUSE LISTEN and faults of the disk take no conditions.
+// Throws a Refusal if the conditions after WHEN do not fit the action. REFUSE takes no condition but ADDR, because only
+// the address of a new connection is known. With REFUSE LISTEN the server does not listen at all, so there is no
+// connection to which a condition could apply: REFUSE LISTEN takes none. Faults of the disk take none either.
 void CheckFilter(const FaultDefinition& definition, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&definition.action);
   if (refused == nullptr && std::get_if<DiskFault>(&definition.action) == nullptr) return;

@@ -96,7 +96,7 @@ struct TestDump {
       TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as sorted commands. Equal data gives equal text.");
   static void Run(Call& call) {
     const Bytes pattern = call.args.AtEnd() ? Bytes("*") : call.args.Next();
-    call.reply.Verbatim(RedisFixtureOf(call.services.data.dataset.keyspace, pattern, call.now_ms), "txt");
+    call.reply.Verbatim(FixtureText(call.services.data.dataset.keyspace, pattern, call.now_ms), "txt");
   }
 };
 

@@ -54,7 +54,7 @@ FaultRules::~FaultRules() { parts_.fault_sources.Detach(*this); }
 
 void FaultRules::Add(FaultDefinition definition) {
   const uint64_t serial = last_serial_ + 1;
-  definition.schedule.seed = SeedFor(definition.name);
+  definition.schedule.seed = SeedForRule(definition.name);
   const bool shuts = std::get_if<RefusedConnections>(&definition.action) != nullptr &&
                      std::get<RefusedConnections>(definition.action) == RefusedConnections::kNotAccepted;
   if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
@@ -127,12 +127,12 @@ bool FaultRules::ShutsSockets() const {
 
 // Returns the seed for the random choices of a rule. It depends only on the seed of TEST and on the rule's name, so
 // other rules do not change the choices.
-uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
+uint64_t FaultRules::SeedForRule(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {
   seed_ = seed;
   for (Rule& rule : rules_) {
-    rule.definition.schedule.seed = SeedFor(rule.definition.name);
+    rule.definition.schedule.seed = SeedForRule(rule.definition.name);
     parts_.disk.Seed(rule.serial, rule.definition.schedule.seed);
   }
 }

@@ -114,9 +114,9 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
   // Ends the rule: it acts no more, but stays in rules_.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // updates connection_rules_, the sockets, and whether requests are checked
-  uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule
-  bool ShutsSockets() const;           // true: an active rule forbids the server to listen
+  void RecomputeAfterRuleChange();         // updates connection_rules_, the sockets, and whether requests are checked
+  uint64_t SeedForRule(Bytes name) const;  // seed for the PERCENT choices of the rule with this name
+  bool ShutsSockets() const;               // true: an active rule forbids the server to listen
 
   const Parts parts_;                                           // other parts of the server that this class uses
   uint64_t seed_;                                               // seed for the choices of PERCENT

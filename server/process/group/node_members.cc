@@ -62,7 +62,7 @@ void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
 
 bool NodeMembers::Lives(size_t member) const { return hosted_servers_[member].Lives(); }
 
-ClockControl* NodeMembers::FindLiveClock(size_t member) const {
+ClockControl* NodeMembers::FindMovableClock(size_t member) const {
   // Returns the clock that TEST CLOCK can move, or null. Sentinels have no such clock, because they only communicate
   // with other servers, which takes real time.
   if (!Lives(member) || RoleOf(*hosted_servers_[member].node) == Role::kSentinel) return nullptr;
@@ -70,7 +70,7 @@ ClockControl* NodeMembers::FindLiveClock(size_t member) const {
   return clock.HasMovableClock() ? &clock : nullptr;
 }
 
-const ClockControl* NodeMembers::ClockOf(size_t member) const { return FindLiveClock(member); }
+const ClockControl* NodeMembers::ClockOf(size_t member) const { return FindMovableClock(member); }
 
 Cluster* NodeMembers::ClusterOf(size_t member) const {
   return Lives(member) ? hosted_servers_[member].node->services().cluster.cluster() : nullptr;
@@ -188,7 +188,7 @@ std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, 
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) {
-    ClockControl* const clock = FindLiveClock(i);
+    ClockControl* const clock = FindMovableClock(i);
     if (clock == nullptr) continue;
     clocks.push_back(clock);
     hosts.push_back(&hosted_servers_[i].node->host());
@@ -199,7 +199,7 @@ std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, 
   for (size_t i = 0; i < clocks.size(); ++i) {
     hosts[i]->Post([this, asker, joint, left, clock = clocks[i]] {
       joint.Do(*clock);
-      if (--*left == 0) End(asker, {.reached_event = joint.reached_event()});
+      if (--*left == 0) End(asker, {.reached_event = joint.target_event()});
     });
   }
   return std::nullopt;

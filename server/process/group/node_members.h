@@ -29,7 +29,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the outcome, once; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node
-  const ClockControl* ClockOf(size_t member) const override;  // the node's movable clock; null: killed, stopped or none
+  const ClockControl* ClockOf(size_t member) const override;  // FindMovableClock of this node
 
   // Called after a node has restarted. Tells the node about this group, ends the delay that Lag has set for it, and
   // applies the cut of Partition to all nodes again.
@@ -43,8 +43,8 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
     std::optional<Outcome> outcome = {};  // stored by End; nullopt: not ended, or kMove, kFailOver (FindOutcome)
   };
 
-  bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
-  ClockControl* FindLiveClock(size_t member) const;  // the node's movable clock; null: killed, stopped, or none
+  bool Lives(size_t member) const;                      // true: the node was not killed, and has not stopped
+  ClockControl* FindMovableClock(size_t member) const;  // what TEST CLOCK moves; null: not alive, a Sentinel, none
   Cluster* ClusterOf(size_t member) const;  // the node's cluster state; null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.

@@ -97,7 +97,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   const Parts parts_;                                 // arguments of the constructor
   OwnFolder nonexistent_folder_;                      // a folder that does not exist, for servers without files
   const std::unique_ptr<Config> base_;                // copy of the configuration, with which isolated servers start
-  std::map<std::string, World, std::less<>> worlds_;  // the isolated servers by name
+  std::map<std::string, World, std::less<>> worlds_;  // the isolated test servers (TEST WORLD), by world name
   std::vector<World> dropped_worlds_;  // stopped servers of TEST WORLD, destroyed by the next loop iteration
   bool has_idle_timer_ = false;        // true: a timer that will call DropIdleWorlds is set
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
