@@ -182,9 +182,10 @@ ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
 ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   if (depth_ == kMaxIncludeDepth) return Failure(FatalConfigError(&line, "Files include each other without end"));
   ++depth_;
+  origin_ = ConfigOrigin::kStartup;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // As in Redis, `save` lines after an included file replace the earlier save points, as CONFIG SET does.
+  // As in Redis, `save` lines of an included file add save points, and those after the file replace all earlier ones.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }

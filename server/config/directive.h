@@ -25,7 +25,7 @@ using Objection = std::optional<std::string>;
 
 // Where the value of a directive comes from. Only `save` treats the two differently. kStartup: a `save` line adds its
 // save points to the earlier ones. kConfigSet: the new value replaces the old one. As in Redis, lines after an
-// `include` count as kConfigSet. Here, but not in Redis, so do the lines of a second included file.
+// `include`, but not those of the included file, count as kConfigSet.
 enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };  // where a value comes from
 
 enum class SupportLevel : uint8_t {  // whether a directive has an effect

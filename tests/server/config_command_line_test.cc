@@ -231,6 +231,8 @@ TEST_F(ConfigCommandLineTest, SavePointsOfAFile) {
   Write("two.conf", "save 900 1\nsave 60 5\n");
   Write("included_first.conf", "include one.conf\nsave 60 5\nsave 70 6\n");
   Write("included_last.conf", "save 60 5\ninclude none.conf\n");
+  Write("pair.conf", "save 80 7\nsave 90 8\n");
+  Write("included_twice.conf", "save 60 5\ninclude one.conf\ninclude pair.conf\n");
   EXPECT_EQ(Value("save", {"none.conf"}), kDefault);
   EXPECT_EQ(Value("save", {"empty.conf"}), "");
   EXPECT_EQ(Value("save", {"one.conf"}), "900 1");
@@ -241,6 +243,7 @@ TEST_F(ConfigCommandLineTest, SavePointsOfAFile) {
   EXPECT_EQ(Value("save", {"none.conf", "--save", ""}), "");
   EXPECT_EQ(Value("save", {"included_first.conf"}), "70 6");
   EXPECT_EQ(Value("save", {"included_last.conf"}), "60 5");
+  EXPECT_EQ(Value("save", {"included_twice.conf"}), "60 5 900 1 80 7 90 8");
   EXPECT_EQ(Value("save", {"one.conf", "--include", "two.conf"}), "900 1 900 1 60 5");
   EXPECT_EQ(Value("save", {"one.conf", "--include", "two.conf", "--save", "1 1", "--save", "2 2"}), "2 2");
   EXPECT_EQ(Value("save", {"-"}, "hz 20\n"), kDefault);
