@@ -2,9 +2,9 @@
 // the sequence of math.random. Otherwise no script can change data that another script sees, or use up all memory.
 //
 // Memory: the owner reserves the memory of the code that it keeps (ReserveMemory), so that scripts which are loaded
-// take nothing away from those that run. A script or function may use script-memory-limit (ScriptHost::MemoryLimit)
-// besides; what functions have stored in the variables of their library counts, too. SetLoadMemory limits what loading
-// a library may add.
+// take nothing away from those that run. In addition, a script or function may use script-memory-limit
+// (ScriptHost::MemoryLimit). The data that functions keep in the variables of their library also counts. SetLoadMemory
+// limits the memory that loading a library may add.
 //
 // Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes. CollectGarbage
 // collects in small steps between iterations of the event loop. If there is much garbage, a step also runs before each

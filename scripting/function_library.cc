@@ -112,7 +112,8 @@ Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on
 size_t FunctionLibraries::MemoryFor(Origin origin, size_t replaced_bytes) {
   const size_t limit = host_.MemoryLimit();
   if (origin == Origin::kAccepted) return 2 * limit;
-  const size_t reserved = engine().ReservedBytes() - replaced_bytes;
+  // A faulty payload may name a library twice, and then `replaced_bytes` counts it twice.
+  const size_t reserved = engine().ReservedBytes() - std::min(replaced_bytes, engine().ReservedBytes());
   return limit - std::min(limit, reserved);
 }
 
@@ -136,7 +137,7 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   if (old != nullptr && on_existing == OnExisting::kRefuse) {
     return Failure("Library '" + header.value().name + "' already exists");
   }
-  // What functions have freed since the last collection would make the library look smaller than it is.
+  // Memory that functions have freed since the last collection would make the library look smaller than it is.
   const bool may_free = engine().HasRunSinceCollection() && engine().UsedBytes() > host_.MemoryLimit() / 8;
   if (origin == Origin::kClient && may_free) engine().CollectAll();
   engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));

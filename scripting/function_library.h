@@ -145,7 +145,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
                        RestorePolicy policy, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
-  Contents Copy() const { return contents_; }                                // all libraries, which stay loaded, too
+  Contents Copy() const { return contents_; }  // a copy; the libraries also stay loaded here
   void PutBack(Contents contents) {  // replaces all libraries by a result of Take or Copy, of this object or another
     contents_ = std::move(contents);
   }

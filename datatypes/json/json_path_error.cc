@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// What the path could continue with at the place of the error, in the words of Redis' error messages.
+// The tokens with which the path could continue at the place of the error, in the words of Redis' error messages.
 constexpr char kNamePart[] = "<string>, '*'";
 constexpr char kAnyBrackets[] = "'<string>[,<string>,...]', '<number>', ['start:end:steps'], '*'";
 constexpr char kNoStar[] = "'<string>[,<string>,...]', '<number>', ['start:end:steps']";

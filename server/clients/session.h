@@ -42,7 +42,7 @@ class Transport {  // interface to a session's connection: a client's socket, th
 // a client with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };  // what is at the other end
 
-// What has become of a client's latest change of data, for WAIT and WAITAOF. kNone: the client has changed nothing.
+// The fate of a client's latest change of data, for WAIT and WAITAOF. kNone: the client has changed nothing.
 // kKept: this server still has the change. kLost: since the change, this server has loaded the data of a primary, which
 // replaced the change.
 enum class LastChange : uint8_t { kNone, kKept, kLost };  // what has become of a client's latest change of data

@@ -505,8 +505,8 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Claims the slots with a larger epoch, and returns this epoch. Saves nodes.conf, and tells all nodes immediately.
-// Without a larger one, the former owner would continue to claim the slots.
+// Claims the slots with a larger epoch, because otherwise the former owner would continue to claim them. Returns this
+// epoch. Saves nodes.conf, and tells all nodes immediately.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   slot_claims_.BumpEpoch();

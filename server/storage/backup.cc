@@ -33,7 +33,7 @@ Backup::Backup(const Parts& parts)
 
 Backup::FailureReason Backup::Start() {
   if (state_ == State::kFailed) {
-    // Removes the files of the failed backup once more, because Fail may not have been able to remove them.
+    // Removes the files of the failed backup again, because Fail may not have been able to remove them.
     if (auto reason = CleanUp()) return reason;
   }
   if (auto reason = directory_.Open()) return reason;

@@ -21,10 +21,6 @@ class Executor;
 class MemoryGauge;
 struct Session;
 
-// Name of the aux field of an RDB file that stores FileHistory::primary, the address of the primary of the replica that
-// wrote the file. Redis and Valkey ignore the field.
-inline constexpr Bytes kReplPrimaryAux = "respite-primary";
-
 class Loading {  // how far loading of the data is; serves clients meanwhile
  public:
   struct Parts {  // the arguments of the constructor

@@ -13,7 +13,6 @@
 #include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/hidden_slots_text.h"
-#include "server/storage/loading.h"
 
 namespace respite {
 

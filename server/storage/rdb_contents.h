@@ -21,8 +21,10 @@ class MemoryGauge;
 // kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };  // what an RDB file is for
 
-// An RDB file has this aux field, with the value 1, if History::has_local_writes is true. Redis ignores the field.
-inline constexpr Bytes kLocalWritesAux = "repl-local-writes";  // aux field: changes that are not in the history
+// Aux fields of Respite's own, which Redis and Valkey ignore. kReplPrimaryAux: "host:port" of the primary, if a replica
+// wrote the file and its history was confirmed. kLocalWritesAux: 1 if History::has_local_writes is true.
+inline constexpr Bytes kReplPrimaryAux = "respite-primary";       // aux field: the primary whose history the file has
+inline constexpr Bytes kLocalWritesAux = "respite-local-writes";  // aux field: changes that are not in the history
 
 class RdbContents {  // decides what an RDB file contains, and in which format
  public:

@@ -180,7 +180,7 @@ void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
   last_save_ms_ = parts_.env.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
   failures_in_a_row_ = 0;
-  parts_.loading.file_history().primary.clear();  // the data is no longer only that of the loaded file
+  parts_.loading.file_history().primary.clear();  // a later save may have other data than the loaded file
   if (path != parts_.env.settings.dbfilename) return;
   owned_dump_ = DumpPath();
   dump_left_to_other_.clear();

@@ -52,8 +52,8 @@ class TextWriter {
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // What the row that is being written shows of one client: a bar in each lane (for a lock that the client holds), and
-  // the height down to which the client is blocked (waits_to).
+  // What one row shows of one client: a bar in each lane (for a lock that the client holds), and the height down to
+  // which the client is blocked (waits_to).
   struct Shown {
     struct Bar {
       size_t from = 0;
