@@ -25,10 +25,9 @@
 
 namespace respite {
 
-// The annotations that Respite knows. Each is followed by a number and CRLF.
+// The annotation that Respite knows. A number and CRLF follow.
 namespace aof_annotation {
-inline constexpr Bytes kTimestamp = "#TS:";                   // Unix time in s of the next record, as Redis writes it
-inline constexpr Bytes kReplicationOffset = "#REPL-OFFSET:";  // replication offset when the line was written
+inline constexpr Bytes kTimestamp = "#TS:";  // Unix time in s of the next record, as Redis writes it
 }  // namespace aof_annotation
 
 // Returns the number of an annotation, whose text is `line` with its line end. Returns nullopt if the line does not

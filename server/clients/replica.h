@@ -41,8 +41,6 @@ struct Replica {  // what a primary knows about one of its replicas
   bool wants_functions_only = false;    // REPLCONF rdb-filter-only functions: wants a snapshot without keys
   std::string version;  // Redis version that the replica has announced; empty: none, as before Redis 7.2
 
-  int64_t shared_until = -1;  // bytes of the replica's history that its primary shares; -1: unknown
-
   int64_t acked_offset = 0;  // replication offset up to which the replica has applied the stream
   bool has_data = false;  // has acknowledged after its snapshot, or resynchronised partially; before, WAIT ignores it
   int64_t acked_disk_offset = 0;  // replication offset up to which the replica's append-only file is on disk

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/random.h"
@@ -21,9 +22,12 @@ struct History {                           // replication history of the data: i
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
   std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
-  int64_t former_end = -1;   // the previous history ended before this offset; -1: there is none
+  int64_t former_end = -1;  // the previous history ended before this offset; -1: there is none
+  // After a crash, a primary leaves out the offsets up to the number in its OffsetFile, which the previous history may
+  // have reached. Only a replica that has all former_end - 1 bytes of the previous history can continue then.
+  int64_t skipped = 0;       // how many offsets are left out between the previous history and this one
   int stream_db = 0;         // number of the database that the stream's last SELECT selected
-  int64_t least_offset = 0;  // a history that this server begins has at least this offset (Replication::SetLeastOffset)
+  int64_t least_offset = 0;  // a history that this server begins has at least this offset (OffsetFile)
   bool is_shared = false;    // true: other servers (replicas, a primary) may have this history, so snapshots store it
   // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the
   // server from which the data comes. Other servers that continue this history lack them.
@@ -55,10 +59,6 @@ struct History {                           // replication history of the data: i
   void NotePrimaryMovedOn() {  // replicas with a link to the primary now win elections against this one
     if (IsConfirmed()) shared_until = 0;
   }
-  // Called if the primary says that it shares the history of this replica up to this number of bytes.
-  void NoteShared(int64_t bytes) {  // sets or lowers shared_until, and so the offset in elections
-    shared_until = std::max<int64_t>(1, shared_until == 0 ? bytes : std::min(shared_until, bytes));
-  }
   void Confirm() {  // notes that the data is complete, and that the primary (or this server) has all of its history
     data = Data::kWhole;
     shared_until = kMaxOffset;
@@ -73,16 +73,21 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {  // true: a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  // Returns whether this server has had the same bytes before `from` as the history `requested_id`, so that a replica
-  // may continue from there. Compares `from` only with former_end, not with `offset`. A partial resynchronisation also
-  // needs the bytes from `from` on in the backlog.
-  bool SharesHistoryBefore(const std::string& requested_id,  // whether the history before `from` belongs to this one
-                           int64_t from) const {
-    return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
+  // Returns the offset in this history at which a replica continues that has all bytes of the history `requested_id`
+  // before `from`. Returns nullopt if these bytes do not belong to this history, or if the replica lacks some that come
+  // before left out offsets. Does not compare with `offset`. A partial resynchronisation also needs the bytes from
+  // there on in the backlog.
+  std::optional<int64_t> FindContinuation(const std::string& requested_id,  // where a replica of this ID continues
+                                          int64_t from) const {
+    if (requested_id == id) return from - 1;
+    if (former_end < 0 || requested_id != former_id || from > former_end) return std::nullopt;
+    if (skipped != 0 && from != former_end) return std::nullopt;
+    return from - 1 + skipped;
   }
   void ShiftReplicationId(std::string new_id) {  // changes the replication ID; the old ID becomes former_id
     former_id = std::move(id);
     former_end = offset + 1;
+    skipped = 0;
     id = std::move(new_id);
   }
   void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }  // begins a new history
@@ -92,9 +97,16 @@ struct History {                           // replication history of the data: i
     has_local_writes = false;
     ForgetFormerHistory();
   }
+  // Continues this history at `begin`, after its last byte: the offsets in between are left out. Requires: begin >=
+  // offset, and the history was just begun by ShiftReplicationId, or with a former_id.
+  void LeaveOutOffsetsBefore(int64_t begin) {  // the next byte has the offset begin + 1
+    skipped += begin - offset;
+    offset = begin;
+  }
   void ForgetFormerHistory() {  // from now on no replica may continue the former history
     former_id.assign(kIdLength, '0');
     former_end = -1;
+    skipped = 0;
   }
 };
 

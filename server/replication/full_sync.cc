@@ -136,11 +136,7 @@ void FullSync::SendFullResync(Session& session, Replica::State state) {
   replica.sent_at_ms = parts_.env.real_clock.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
-  // Tells the replica how many bytes of its history this server shares, as a third value of +FULLRESYNC. Only replicas
-  // of Respite, which have announced an ID, read this value.
-  const bool tells_shared = !replica.id.empty() && replica.shared_until >= 0;
-  const std::string shared = tells_shared ? StrCat(" ", replica.shared_until) : "";
-  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, shared, "\r\n"));
+  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, "\r\n"));
   parts_.clients.QueueFlush(session);
 }
 

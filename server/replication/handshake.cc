@@ -142,13 +142,7 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
                   "Master continues a history that this replica does not have: " + std::string(line));
     }
     parts_.env.log.Notice("Successful partial resynchronization with master.");
-    Bytes id = line.substr(9);
-    while (id.starts_with(' ')) id.remove_prefix(1);
-    if (IsHistoryId(id) && id != parts_.history.id) {
-      parts_.env.log.Notice("Master replication ID changed to " + std::string(id));
-      id_ = id;
-    }
-    return Verdict::kContinue;
+    return ParseContinue(line.substr(9));
   }
   if (line.starts_with("-NOMASTERLINK") || line.starts_with("-LOADING")) {
     return Fail(LogLevel::kNotice,
@@ -168,19 +162,34 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
   return Fail(LogLevel::kWarning, "Unexpected reply to PSYNC from master: " + std::string(line));
 }
 
-// Parses +FULLRESYNC: the replication ID, the offset and, from a Respite server, how many bytes of this replica's
-// history the primary shares. Also records in History how much of the present data belongs to the primary's history.
-// Elections use this, because the old data stays until the snapshot has arrived.
+// Parses what follows +CONTINUE: nothing, or the replication ID, or the ID and an offset. The offset comes from a
+// Respite primary that has crashed, if its new history begins at a larger offset (History::skipped).
+Handshake::Verdict Handshake::ParseContinue(Bytes line) {
+  while (line.starts_with(' ')) line.remove_prefix(1);
+  const size_t id_digits = std::min(line.find(' '), line.size());
+  const Bytes id = line.substr(0, id_digits);
+  const History& history = parts_.history;
+  if (IsHistoryId(id) && id != history.id) {
+    parts_.env.log.Notice("Master replication ID changed to " + std::string(id));
+    id_ = id;
+  }
+  if (id_digits == line.size()) return Verdict::kContinue;
+  offset_ = ParseInteger(line.substr(id_digits + 1)).value_or(-1);
+  if (id_.empty() || offset_ < history.offset || offset_ > History::kMaxOffset) {
+    return Fail(LogLevel::kWarning, "Master replied with wrong +CONTINUE syntax.");
+  }
+  return Verdict::kContinue;
+}
+
+// Parses +FULLRESYNC: the replication ID and the offset. If the offset is smaller than that of the present data, the
+// primary has probably restarted with older data. Elections use this, because the old data stays until the snapshot has
+// arrived.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
-  Bytes rest = blank == Bytes::npos ? Bytes() : line.substr(blank + 1);
-  const size_t offset_digits = std::min(rest.find(' '), rest.size());
-  const int64_t offset = ParseInteger(rest.substr(0, offset_digits)).value_or(-1);
-  rest.remove_prefix(std::min(offset_digits + 1, rest.size()));
-  const bool has_shared = !rest.empty();
-  const int64_t shared = ParseInteger(rest).value_or(-1);
-  if (!IsHistoryId(id) || offset < 0 || offset > History::kMaxOffset || (has_shared && shared < 0)) {
+  const Bytes digits = blank == Bytes::npos ? Bytes() : line.substr(blank + 1);
+  const int64_t offset = ParseInteger(digits).value_or(-1);
+  if (!IsHistoryId(id) || offset < 0 || offset > History::kMaxOffset) {
     return Fail(LogLevel::kWarning, "Master replied with wrong +FULLRESYNC syntax.");
   }
   id_ = id;
@@ -188,8 +197,6 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   History& history = parts_.history;
   if (id == history.id) {
     history.shared_until = History::kMaxOffset;
-  } else if (has_shared) {
-    history.NoteShared(shared);
   } else if (offset <= history.offset) {
     history.NotePrimaryMovedOn();
   }

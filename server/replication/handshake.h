@@ -43,7 +43,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   // Returns the replication ID in the primary's reply to PSYNC. After kContinue, an empty ID means that the replication
   // ID has not changed.
   const std::string& id() const { return id_; }
-  int64_t offset() const { return offset_; }               // replication offset in +FULLRESYNC; -1: none received
+  int64_t offset() const { return offset_; }  // replication offset in the reply to PSYNC; -1: none received
   const std::string& failure() const { return failure_; }  // why HandleLine returned kFail, for INFO
 
  private:
@@ -54,6 +54,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Verdict HandlePingReply(Bytes line);             // interprets the reply to PING
   Verdict Fail(LogLevel level, std::string text);  // logs the text and returns kFail
   Verdict HandlePsyncReply(Bytes line);            // interprets the reply to PSYNC
+  Verdict ParseContinue(Bytes line);               // reads what follows "+CONTINUE": an ID and perhaps an offset
   Verdict ParseFullResync(Bytes line);             // reads ID and offset from "+FULLRESYNC ID OFFSET"
   std::string PsyncRequest() const;                // the PSYNC request as RESP text
 
@@ -62,7 +63,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Step step_ = Step::kPing;
   bool has_begun_ = false;  // true: NextRequest has returned the first request
   std::string id_;
-  int64_t offset_ = -1;  // replication offset in the reply +FULLRESYNC; -1: not received
+  int64_t offset_ = -1;  // replication offset in the reply to PSYNC; -1: not received
   std::string failure_;  // why the handshake has failed; empty: it has not failed
 };
 

@@ -236,9 +236,13 @@ void PrimaryLink::ContinueReplication() {
     history.ShiftReplicationId(handshake_->id());
     parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
+  parts_.stream.Begin();
+  if (handshake_->offset() >= 0) {
+    history.LeaveOutOffsetsBefore(handshake_->offset());
+    parts_.stream.Restart();
+  }
   parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
   parts_.failover.EndIfHandedOver();
-  parts_.stream.Begin();
   history.Confirm();  // also for an empty server, which may continue a history
   BecomeLinked(history.stream_db);
 }

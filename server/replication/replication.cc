@@ -51,14 +51,6 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
-// Constants of SetLeastOffset, which estimates how long the replication stream of an append-only file can be at most.
-// Each byte of the file counts as AofWriter::kMaxStreamPerFile bytes of the stream. Commands that are only in the
-// stream add at most kMaxStreamOnlyBytes (16 MB), because AofWriter annotates the file after half of this.
-// PINGs in idle times add at most kMaxIdleBytesPerS for each second since the base was written, which matters for files
-// without annotations (AofWriter::AnnotateOffset).
-constexpr int64_t kMaxStreamOnlyBytes = int64_t{16} << 20;
-constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
-constexpr int64_t kMaxFileBytes = int64_t{1} << 50;  // for a size that cannot be true
 
 }  // namespace
 
@@ -122,6 +114,7 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
   const bool was_known = services_.data.dataset.history.IsKnown();
+  if (was_primary) TakeBackOffsets();
   if (was_primary && shared_until) shared_until = IsDataOfReplicaOf(*settings.replicaof) ? History::kMaxOffset : 0;
   ClassifyOwnData(shared_until);
   if (was_primary) {
@@ -136,6 +129,15 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
   const bool is_same = shared_until && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
+}
+
+// Takes back the offsets that ContinueFromFile has left out, if no replica knows the history since then. A primary
+// that has been replaced while it was down must not have a larger offset than its data.
+void Replication::TakeBackOffsets() {
+  History& history = services_.data.dataset.history;
+  if (has_served_ || history.skipped == 0) return;
+  history.LeaveOutOffsetsBefore(history.offset - history.skipped);
+  stream_.Restart();
 }
 
 // Records in History how the data here relates to the new primary. `shared_until` is as in Follow. Does nothing unless
@@ -211,11 +213,9 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
 
 void Replication::Start() {
   const auto& settings = services_.env.settings;
-  if (settings.appendonly) {
-    SetLeastOffset();
-  } else {
-    ContinueFromFile();
-  }
+  const int64_t covered = services_.storage.offset_file.Read();
+  SetLeastOffset(covered);
+  if (!settings.appendonly) ContinueFromFile(covered);
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
   // Unless a replica of this primary wrote the loaded file, assumes that the primary has none of its data: the file may
@@ -267,34 +267,24 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Sets History::least_offset after an append-only file was loaded. The server then begins a new history, because the
-// file does not contain the replication ID. The new history must begin above the last offset of the old history:
-// elections prefer the larger offset, and replicas of the old history may have older data. The file has the replication
-// offset in its base, and in annotations (AofWriter::AnnotateOffset). For the part of the file after the last
-// annotation, the growth of the offset is estimated from the size of this part: the replication stream had the same
-// commands, and also PINGs, requests for acknowledgements, and perhaps more SELECTs. The estimate may be too low after
-// a rewrite with `aof-use-rdb-preamble no`, if the server had restarted before it, and had no replica since then.
-void Replication::SetLeastOffset() {
-  Loading& loading = services_.storage.loading;
-  if (loading.TotalBytes() == 0) return;
-  const Loading::FileHistory& file = loading.file_history();
-  const int64_t known = std::max({int64_t{0}, file.IsWhole() ? file.offset : 0, file.annotated_offset});
-  const uint64_t later_bytes = loading.TotalBytes() - std::min(file.bytes_to_annotation, loading.TotalBytes());
-  const int64_t stream_bytes =
-      AofWriter::kMaxStreamPerFile * static_cast<int64_t>(std::min<uint64_t>(later_bytes, kMaxFileBytes));
-  const int64_t now_s = services_.env.clock.WallMs() / 1000;
-  const int64_t age_s = file.written_s > 0 ? std::max<int64_t>(now_s - file.written_s, 0) : 0;
-  const int64_t least = known + stream_bytes + kMaxStreamOnlyBytes + kMaxIdleBytesPerS * age_s;
+// Sets History::least_offset. An append-only file does not contain the replication ID, so the server begins a new
+// history after loading it. This history must begin above the last offset of the old one: elections prefer the larger
+// offset, and replicas of the old history may have older data. The OffsetFile has covered all these offsets. Without
+// that file, only the offset in the base is known.
+void Replication::SetLeastOffset(int64_t covered) {
+  const Loading::FileHistory& file = services_.storage.loading.file_history();
+  const int64_t last = std::max(covered, file.IsWhole() ? file.offset : 0);
   History& history = services_.data.dataset.history;
-  history.least_offset = std::max(history.least_offset, std::min(least, History::kMaxOffset / 2));
+  if (last != 0) history.least_offset = std::max(history.least_offset, last + 1);
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
 // one, with the history of the file as its former one (master_replid2). There is no former one if the data has changes
 // that are not in the history (has_local_writes). The backlog begins where the file ends, so a replica with a smaller
 // offset needs a full resynchronisation. On a primary, a replica with a larger offset needs one too, because the former
-// history ends there.
-void Replication::ContinueFromFile() {
+// history ends there. If the primary had a larger offset (`covered`) before it ended, the new history leaves out the
+// offsets up to that one.
+void Replication::ContinueFromFile(int64_t covered) {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   // Does nothing if the file does not contain a complete replication history, or if this server lacks the database in
   // which the stream continues.
@@ -304,11 +294,12 @@ void Replication::ContinueFromFile() {
     history.ReplaceWith(file.id, file.offset);
     history.has_local_writes = file.has_local_writes;
   } else if (file.has_local_writes) {
-    history.offset = file.offset + 1;  // as in BeginNewHistory
+    history.offset = std::max(file.offset, covered) + 1;  // as in BeginNewHistory
   } else {
     history.former_id = file.id;
     history.former_end = file.offset + 1;
     history.offset = file.offset;
+    history.LeaveOutOffsetsBefore(std::max(file.offset, covered));
   }
   history.stream_db = std::max(file.stream_db, 0);
   history.is_shared = true;
@@ -345,6 +336,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   }
   log.Notice("Replica " + Replicas::NameOf(session) + " asks for synchronization");
   replicas_.CloseOlderSessions(session);
+  has_served_ = true;
   ServerStats& stats = services_.env.stats;
   if (request.speaks_psync && TryContinue(session, request)) {
     ++stats.sync_partial_ok;
@@ -354,8 +346,6 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   ++stats.sync_full;
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
-  if (request.speaks_psync && history.former_end >= 0 && request.id == history.former_id)
-    session.replica->shared_until = history.former_end - 1;
   if (!stream_.HasBacklog()) {
     // Takes a new replication ID, unless this history is shared already. Without a backlog, the offset did not count
     // all writes, so a former replica may have other data at the present ID and offset.
@@ -380,24 +370,27 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
     return false;
   }
   const bool is_sane = request.from > 0 && request.from <= History::kMaxOffset;
-  if (!is_sane || !history.SharesHistoryBefore(request.id, request.from)) {
+  const std::optional<int64_t> start = history.FindContinuation(request.id, request.from);
+  if (!is_sane || !start) {
     log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;
   }
-  const int64_t seen = request.from - 1;  // the last byte that the replica has
-  if (!stream_.HasBacklog() || !stream_.backlog().Has(seen)) {
+  Replica& replica = *session.replica;
+  // Only a replica of Respite, which has announced an ID, understands that its offset changes.
+  const bool changes_offset = *start != request.from - 1;
+  if (!stream_.HasBacklog() || !stream_.backlog().Has(*start) || (changes_offset && replica.id.empty())) {
     log.Notice(StrCat("Unable to partial resync with replica ", name,
                       " for lack of backlog (Replica request was: ", request.from, ")."));
     return false;
   }
-  Replica& replica = *session.replica;
   replicas_.Attach(session);
-  replica.sent_offset = seen;
+  replica.sent_offset = *start;
   replica.has_data = true;
-  session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id + "\r\n" : "+CONTINUE\r\n");
+  session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id : "+CONTINUE");
+  session.out.Append(changes_offset ? StrCat(" ", *start, "\r\n") : "\r\n");
   log.Notice(StrCat("Partial resynchronization request from ", name, " accepted. Sending ",
-                    stream_.backlog().End() - seen, " bytes of backlog starting from offset ", request.from, "."));
+                    stream_.backlog().End() - *start, " bytes of backlog starting from offset ", request.from, "."));
   replicas_.PutOnline(session);
   return true;
 }
@@ -411,6 +404,7 @@ void Replication::Tick() {
 }
 
 void Replication::Cron() {
+  services_.storage.offset_file.HandleNewFolder();
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
@@ -430,6 +424,7 @@ void Replication::Cron() {
 }
 
 void Replication::EndTurn() {
+  if (stream_.HasBacklog()) services_.storage.offset_file.Cover();
   primary_link_.EndTurn();
   failover_.Continue();
   if (!stream_.HasBacklog()) return;

@@ -42,9 +42,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // The replication ID changes, and the replicas are disconnected. The data counts as complete (History::Data::kWhole)
   // from now on, even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
-  // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
-  // file names. With `appendonly`, first sets the smallest offset that a new history may have (History::least_offset).
-  // Then follows the primary that the settings name, if any.
+  // Called after the data was loaded at startup. First sets the smallest offset that a new history may have
+  // (History::least_offset). Without `appendonly`, then continues the history that the loaded RDB file names. At last
+  // follows the primary that the settings name, if any.
   void Start();  // called after loading: follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
@@ -91,8 +91,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // Uses the replication ID and offset in the loaded RDB file, if the file names them. A replica continues this
   // history. A primary begins a new history, and the file's history becomes the previous one (master_replid2), unless
   // clients of a writable replica have changed the data.
-  void ContinueFromFile();                 // takes over the replication ID and offset of the loaded RDB file
-  void SetLeastOffset();                   // after an append-only file was loaded: sets History::least_offset
+  void ContinueFromFile(int64_t covered);  // takes over the replication ID and offset of the loaded RDB file
+  void SetLeastOffset(int64_t covered);    // sets History::least_offset above the offsets before the start
+  void TakeBackOffsets();  // a primary that becomes a replica: undoes History::skipped, if unknown to others
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // records the role, calls on_role_, attaches a replica's observers
   void ClassifyOwnData(std::optional<int64_t> shared_until);  // notes in History how this data relates to a new primary
@@ -107,6 +108,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary
+  bool has_served_ = false;                // true: a replica has asked for data since the start
   int64_t ticked_at_ms_ = 0;               // when Cron last ran (real time)
   std::function<void()> on_role_ = [] {};  // called when the role may have changed
 };

@@ -1,6 +1,5 @@
 #include "server/storage/aof_loader.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -135,8 +134,6 @@ RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
 
 AofLoader::Outcome AofLoader::RunRecords(const Part& part, uint64_t offset) {
   AofReader reader(part.file, offset);
-  annotations_begin_ = annotations_end_ = 0;
-  reader.ListenToAnnotations([this](uint64_t at, Bytes line) { TakeAnnotation(at, line); });
   RequestBatch batch;
   group_.reset();
   session_->db = 0;
@@ -147,16 +144,6 @@ AofLoader::Outcome AofLoader::RunRecords(const Part& part, uint64_t offset) {
     if (!Run(part, batch)) return stopped_ ? Outcome::kStopped : Outcome::kFailed;
     if (ReportProgress(bytes_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }
-}
-
-void AofLoader::TakeAnnotation(uint64_t at, Bytes line) {
-  if (at != annotations_end_) annotations_begin_ = at;
-  annotations_end_ = at + line.size();
-  const auto offset = NumberInAnnotation(line, aof_annotation::kReplicationOffset);
-  if (!offset || *offset < 0 || *offset > History::kMaxOffset) return;
-  Loading::FileHistory& history = services_.storage.loading.file_history();
-  history.annotated_offset = *offset;
-  history.bytes_to_annotation = bytes_before_ + annotations_end_;
 }
 
 Loading::Order AofLoader::ReportProgress(uint64_t bytes) {
@@ -310,9 +297,6 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                        ". The file was not changed. An EXEC before that offset is missing or damaged."));
   }
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
-  // Keeps the annotations after the last whole record: they are valid, and the file stores the replication offset
-  // only in annotations.
-  if (offset == annotations_begin_) offset = std::max(offset, annotations_end_);
   const std::string number = std::to_string(offset);
   if (!files_.may_be_changed) {
     return Fail("Fatal error: the append only file " + part.name + " is incomplete after offset " + number +

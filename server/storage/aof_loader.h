@@ -74,8 +74,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
   Outcome RunRecords(const Part& part, uint64_t offset);       // runs all commands from `offset` to the end of the file
-  void TakeAnnotation(uint64_t at, Bytes line);  // notes the replication offset in a #REPL-OFFSET line, and where it is
-  Outcome HandleEndOfRecords(const Part& part,   // no more commands: truncates the file, or fails
+  Outcome HandleEndOfRecords(const Part& part,                 // no more commands: truncates the file, or fails
                              const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete end, or fails
   Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
@@ -104,8 +103,6 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   const User user_;                   // user with all permissions, who runs the commands
   std::unique_ptr<Session> session_;  // session in which the commands run
   std::optional<Group> group_;        // the transaction that is being read; nullopt: none
-  uint64_t annotations_begin_ = 0;    // offset in this file where the latest row of annotations begins
-  uint64_t annotations_end_ = 0;      // where the annotations at annotations_begin_ end in the file
   uint64_t bytes_before_ = 0;         // total size of the files that were loaded before this one
   uint64_t next_report_bytes_ = 0;    // progress is reported when this number of bytes is loaded
   int64_t reported_ms_ = 0;           // when progress was last reported (real time)

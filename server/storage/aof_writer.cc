@@ -15,7 +15,6 @@ constexpr int64_t kSyncEveryMs = 1000;
 constexpr int64_t kPutOffMostMs = 2000;
 constexpr int64_t kLogErrorEveryMs = 30'000;
 constexpr size_t kKeptBytes = 1024 * 1024;
-constexpr int64_t kMaxUnannotatedBytes = int64_t{8} << 20;  // less than Replication::SetLeastOffset adds
 
 }  // namespace
 
@@ -47,8 +46,6 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   guarantee_.BeginFile();
   selected_db_ = -1;
   timestamp_s_ = 0;
-  annotated_offset_ = 0;
-  annotated_bytes_ = appended_bytes_;
   synced_at_ms_ = parts_.real_clock.NowMs();
 }
 
@@ -96,16 +93,6 @@ void AofWriter::AppendTimestamp() {
   if (now_s <= timestamp_s_) return;
   timestamp_s_ = now_s;
   StrAppend(buffer_, aof_annotation::kTimestamp, now_s, "\r\n");
-}
-
-void AofWriter::AnnotateOffset(int64_t offset) {
-  const auto bytes = static_cast<int64_t>(appended_bytes_ - annotated_bytes_);
-  if (offset - annotated_offset_ - kMaxStreamPerFile * bytes <= kMaxUnannotatedBytes) return;
-  const size_t size_before = buffer_.size();
-  StrAppend(buffer_, aof_annotation::kReplicationOffset, offset, "\r\n");
-  appended_bytes_ += buffer_.size() - size_before;
-  annotated_offset_ = offset;
-  annotated_bytes_ = appended_bytes_;
 }
 
 void AofWriter::Flush(Urgency urgency, Child child) {

@@ -60,16 +60,6 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   IoError SimulateCrash(AppendFsync policy);  // TEST CRASH: truncates what a machine crash would lose; closes
 
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
-  // The estimate of the replication offset when a server loads the files (Replication::SetLeastOffset). It assumes that
-  // each byte of a file stands for at most this number of bytes of the stream, because both have the same commands.
-  static constexpr int64_t kMaxStreamPerFile = 3;  // assumed maximum of stream bytes for each byte of the file
-  // After a restart, the server estimates the replication offset from the files. The estimate must not be lower than
-  // the offset of a replica. So this adds the annotation "#REPL-OFFSET:<offset>" to the buffer if `offset`, the
-  // replication offset, is more than 8 MB above the last annotation of this file (0: none) plus kMaxStreamPerFile times
-  // the bytes that were added since then. Messages (PUBLISH) and commands that only replicas get cause this difference.
-  // Must be called before Flush, so that the annotation is in the file before a replica gets this part of the stream.
-  // Cost: a few comparisons.
-  void AnnotateOffset(int64_t offset);  // adds the replication offset, if the file cannot tell it
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
@@ -131,8 +121,6 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   FsyncGuarantee guarantee_;                        // TEST CRASH: how much of the file survives a machine crash
   int selected_db_ = -1;                            // database of the last SELECT in this file; -1: none yet
   int64_t timestamp_s_ = 0;                         // Unix time of the last "#TS:" line
-  int64_t annotated_offset_ = 0;                    // offset in the last #REPL-OFFSET annotation of this file; 0: none
-  uint64_t annotated_bytes_ = 0;                    // appended_bytes_ at the last annotation; if there is none, in Open
   uint64_t appended_bytes_ = 0;                     // bytes that were added to buffer_ since the start
   uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded
   uint64_t synced_bytes_ = 0;                       // how many of appended_bytes_ are on the disk

@@ -165,7 +165,6 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
 
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
-  writer_.AnnotateOffset(parts_.data.history.offset);
   const int64_t delay_us = parts_.env.debug.aof_write_delay_us;
   if (delay_us > 0 && writer_.HasUnwrittenData()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
   const auto child = parts_.child_processes.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
@@ -174,7 +173,6 @@ void AppendOnlyFile::Flush() {
 
 IoError AppendOnlyFile::FlushAndSync() {
   if (!writer_.IsOpen()) return kNoError;
-  writer_.AnnotateOffset(parts_.data.history.offset);
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
   if (writer_.HasWriteFailed()) return *writer_.WriteOrSyncError();
   if (writer_.MustStop()) return EIO;  // a successful sync after a failed one proves nothing

@@ -68,7 +68,6 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "redis-ver")) {
     log.Notice("Loading RDB produced by version " + std::string(value));
   } else if (EqualsIgnoreCase(name, "ctime")) {
-    services_.storage.loading.file_history().written_s = Number(value);
     log.Notice(StrCat("RDB age ", std::max<int64_t>(now_ms_ / 1000 - Number(value), 0), " seconds"));
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));

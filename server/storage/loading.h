@@ -55,13 +55,10 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   struct FileHistory {                                  // the replication ID and offset in the loaded files
     std::string id;                                     // replication ID; empty: none
     int64_t offset = -1;                                // replication offset; -1: none
-    int64_t written_s = 0;                              // Unix time when the file was begun; 0: unknown
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
     std::string primary;                                // the primary whose history it is, "host:port"; or empty
-    int64_t annotated_offset = -1;     // replication offset in the last #REPL-OFFSET of an append-only file; -1: none
-    uint64_t bytes_to_annotation = 0;  // bytes of all files up to the end of that annotation; 0: none
-    bool has_local_writes = false;     // the data has changes that are not in the history
-    bool IsWhole() const {             // true: ID and offset are valid
+    bool has_local_writes = false;                      // the data has changes that are not in the history
+    bool IsWhole() const {                              // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset / 2;
     }
   };

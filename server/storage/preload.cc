@@ -1,6 +1,5 @@
 #include "server/storage/preload.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -107,9 +106,7 @@ LoadOutcome LoadPreloadFile(const Services& services) {
   // Begins a new replication history with this data, because replicas may have newer data of the old history. The new
   // history begins above the offset in the file, because elections prefer the replica with the larger offset.
   Loading::FileHistory& file = services.storage.loading.file_history();
-  const int64_t annotated = std::min(file.annotated_offset, History::kMaxOffset / 2);
-  const int64_t offset = std::max(file.IsWhole() ? file.offset : -1, annotated);
-  if (offset >= 0) services.data.dataset.history.least_offset = offset + 1;
+  if (file.IsWhole()) services.data.dataset.history.least_offset = file.offset + 1;
   file = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   services.env.log.Warning("DB loaded from the preload-file " + target +

@@ -37,11 +37,10 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
                  {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
   // Stores the replication offset if other servers may share the history now (is_shared), or if the offset is not 0,
   // which shows that they did so earlier. After a restart, this server then has no smaller offset than such a replica,
-  // which would otherwise win an election. The base of an append-only file stores at least History::least_offset,
-  // because a history that this server begins later starts there or above. After the next start,
-  // Replication::SetLeastOffset estimates from the offset in the base: with a smaller one, the estimate would be too
-  // low.
-  const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
+  // which would otherwise win an election. If this server has not shared a history yet, the base of an append-only file
+  // stores at least History::least_offset, because the shared history must not begin below, even after a restart.
+  const bool begins_later = purpose == RdbPurpose::kAofBase && !parts_.history.is_shared;
+  const int64_t least = begins_later ? parts_.history.least_offset : 0;
   const int64_t offset = std::max(parts_.history.offset, least);
   if ((parts_.history.is_shared || offset != 0) && parts_.history.IsKnown()) {
     content.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));

@@ -16,6 +16,7 @@
 #include "server/storage/backup.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/loading.h"
+#include "server/storage/offset_file.h"
 #include "server/storage/snapshots.h"
 
 namespace respite {
@@ -70,6 +71,7 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
   }
   if ((flags & kShutdownFailover) != 0 && on_failover_) on_failover_();
   parts_.backup.HandleShutdown();
+  parts_.offset_file.WriteFinal();
   parts_.env.phase.Stop();
   parts_.env.host->Stop(0);
   return outcome;

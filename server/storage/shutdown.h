@@ -25,6 +25,7 @@ class Loading;
 class ChildProcesses;
 class RealClock;
 class Pause;
+class OffsetFile;
 class Snapshots;
 class BlockedClients;
 
@@ -50,6 +51,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
     AppendOnlyFile& aof;              // the append-only file, synced at the end
     Backup& backup;                   // the running BACKUP: aborted when the server stops, unless it is complete
     Snapshots& snapshots;             // saves the RDB file at the end
+    OffsetFile& offset_file;          // gets the exact replication offset at the end
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
     ChildProcesses& child_processes;  // kills the child that saves or rewrites
     Pause& pause;                     // pauses writes while replicas catch up

@@ -74,6 +74,7 @@ bool Snapshots::IsRunning() const { return parts_.child_processes.Does(ChildWork
 
 Snapshots::Outcome Snapshots::Save() {
   ++save_count_;
+  has_dump_ = true;
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
@@ -83,6 +84,7 @@ Snapshots::Outcome Snapshots::Save() {
 
 Snapshots::Outcome Snapshots::StartBackgroundSave() {
   ++save_count_;
+  has_dump_ = true;
   last_try_ms_ = started_ms_ = parts_.env.real_clock.NowMs();
   changes_before_ = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
@@ -195,6 +197,7 @@ std::string Snapshots::BackgroundPath() const {
 bool Snapshots::InstallAsDump(const std::string& path) {
   const std::string dump = parts_.env.settings.dbfilename;
   if (!Lock(dump)) return false;
+  has_dump_ = true;
   IoError error = parts_.files.Rename(path, dump);
   if (error == kNoError) error = parts_.files.SyncDirectory(DirectoryOf(dump));
   if (error != kNoError) {
@@ -294,6 +297,7 @@ void Snapshots::SaveIfDue() {
 
 std::optional<std::string> Snapshots::LockDumpAtStartup() {
   const Settings& settings = parts_.env.settings;
+  has_dump_ = parts_.files.KindOf(settings.dbfilename) == FileSystem::Kind::kFile;
   if (!settings.save.empty() && !Lock(settings.dbfilename) && !LeavesDumpToOtherServer()) {
     return "Another server already saves to " + settings.dbfilename + " in " + parts_.env.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";

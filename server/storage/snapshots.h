@@ -38,7 +38,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   };
   explicit Snapshots(const Parts& parts);
 
-  bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
+  bool HasDump() const { return has_dump_; }  // true: there is a dump, or a save has begun
+  bool IsWorthSaving() const;                 // false: a replica without its primary's data, so keep the old file
   // Writes the RDB file while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();                      // SAVE: writes the RDB file while all clients wait
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
@@ -121,6 +122,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   std::string dump_left_to_other_;         // path of an RDB file that another server has locked; empty: none
   std::string background_dump_folder_;     // folder in which the last background save began
   std::string background_dump_name_;       // `dbfilename` when the last background save began
+  bool has_dump_ = false;                  // true: there was a dump at startup, or a save has begun since
   bool is_save_scheduled_ = false;         // true: Cron starts a background save when no child runs
   bool is_save_due_ = false;               // true: EndTurn must save, because of a FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;  // how the last background save ended; a SAVE sets kDone

@@ -12,6 +12,7 @@
 #include "server/storage/child_processes.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
+#include "server/storage/offset_file.h"
 #include "server/storage/rdb_contents.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
@@ -52,6 +53,7 @@ struct StorageSubsystem {  // the parts that save and load the data, and stop th
   RdbContents contents;            // decides what an RDB file contains, and in which format
   AppendOnlyFile aof;              // `appendonly yes`: keeps the data in append-only files
   Snapshots snapshots;             // saves the data as an RDB file
+  OffsetFile offset_file;          // the file that keeps the replication offset over crashes
   Loading loading;                 // how far loading of the data is
   Backup backup;                   // the files of BACKUP
   Shutdown shutdown;               // SHUTDOWN: saves the data and stops the server

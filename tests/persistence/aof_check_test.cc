@@ -99,7 +99,7 @@ TEST_F(AofCheck, FixTruncatesAfterTheLastGoodRecord) {
   ExpectFixed(kSet + "junk", kSet);
   ExpectFixed(kSet + kMulti + kSet, kSet);
   ExpectFixed(kSet + kSet.substr(0, 20), kSet);
-  for (const char* annotation : {"#TS:5\r\n", "#REPL-OFFSET:5\r\n", "#REPL-OFFSET:5\r\n#TS:5\r\n"}) {
+  for (const char* annotation : {"#TS:5\r\n", "#OTHER:5\r\n", "#OTHER:5\r\n#TS:5\r\n"}) {
     ExpectFixed(kSet + annotation + kSet.substr(0, 20), kSet + annotation);
     ExpectFixed(kSet + annotation + kMulti + kSet, kSet + annotation);
     ExpectFixed(kSet + annotation + kMulti + kSet.substr(0, 20), kSet + annotation);

@@ -276,11 +276,10 @@ TEST(AofReader, RandomRecordsInRandomChunks) {
 }
 
 TEST(NumberInAnnotation, NeedsTheMarkAndAWholeNumber) {
-  constexpr Bytes kMark = aof_annotation::kReplicationOffset;
-  EXPECT_EQ(NumberInAnnotation("#REPL-OFFSET:0\r\n", kMark), 0);
-  EXPECT_EQ(NumberInAnnotation("#REPL-OFFSET:9223372036854775807\r\n", kMark), INT64_MAX);
-  for (const Bytes line : {"#REPL-OFFSET:9223372036854775808\r\n", "#REPL-OFFSET:\r\n", "#REPL-OFFSET:1\n",
-                           "#REPL-OFFSET:1 \r\n", "#TS:1\r\n", "#\n"}) {
+  constexpr Bytes kMark = aof_annotation::kTimestamp;
+  EXPECT_EQ(NumberInAnnotation("#TS:0\r\n", kMark), 0);
+  EXPECT_EQ(NumberInAnnotation("#TS:9223372036854775807\r\n", kMark), INT64_MAX);
+  for (const Bytes line : {"#TS:9223372036854775808\r\n", "#TS:\r\n", "#TS:1\n", "#TS:1 \r\n", "#OTHER:1\r\n", "#\n"}) {
     EXPECT_EQ(NumberInAnnotation(line, kMark), std::nullopt) << line;
   }
 }

@@ -28,6 +28,7 @@ class ServerLife {
                                     .files = &files,
                                     .log_file = log_.path()}),
         client_(server_) {
+    EXPECT_EQ(server_->services().storage.snapshots.LockDumpAtStartup(), std::nullopt);
     outcome_ = LoadDataAtStartup(server_->services());
   }
 

@@ -12,7 +12,7 @@ import unittest
 import oracles
 from rdb_exchange_test import SEED, commands
 from test_server_page import page
-from two_servers import RESPITE, WAIT_S, Server, encode, value_of
+from two_servers import RESPITE, WAIT_S, Server, value_of
 
 # Commands after the first data set whose propagated form differs from the request.
 LATER = [("SPOP", "set:2000", 20), ("INCRBYFLOAT", "string:0", "1.5"), ("EXPIRE", "hash:1", 100000),
@@ -102,26 +102,6 @@ class AofExchange(AofTest):
 
     def test_ours_to_them(self):
         self.travel_all_ways(RESPITE, self.oracle.program)
-
-
-    def test_they_skip_the_offset(self):
-        """Messages are in the replication stream, but not in the file, so we note the offset in the file."""
-        server, client = self.serve(RESPITE, "no")
-        replica = server.client()
-        self.addCleanup(replica.close)
-        replica.send(encode(("PSYNC", "?", -1)))
-        self.wait_until(lambda: b"connected_slaves:1" in client.run("INFO", "replication"))
-        self.fill(client, [("SET", "before", 1), ("PUBLISH", "news", b"x" * (9 << 20)), ("SET", "after", 1)])
-        replica.close()
-        server.stop()
-        folder = os.path.join(self.folder, "appendonlydir")
-        with open(os.path.join(folder, "appendonly.aof.1.incr.aof"), "rb") as file:
-            self.assertIn(b"\r\n#REPL-OFFSET:", file.read())
-        subprocess.run([self.oracle.tool("check-aof"), os.path.join(folder, "appendonly.aof.manifest")], check=True,
-                       stdout=subprocess.DEVNULL, timeout=60)
-        _, client = self.serve(self.oracle.program, "no")
-        self.assertEqual(b"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", client.run("MGET", "before", "after"))
-        self.oracle.count()
 
 
 class FromLaterVersions(AofTest):

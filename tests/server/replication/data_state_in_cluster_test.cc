@@ -175,7 +175,7 @@ TEST_F(DataStateInClusterTest, AResetEndsTheHistory) {
   const std::string id = target_.history().id;
   EXPECT_THAT(target_.Run("CLUSTER RESET"), Ok());
   EXPECT_THAT(target_.Run("DBSIZE"), Int(0));
-  EXPECT_FALSE(target_.history().SharesHistoryBefore(id, 1));
+  EXPECT_EQ(target_.history().FindContinuation(id, 1), std::nullopt);
 }
 
 }  // namespace

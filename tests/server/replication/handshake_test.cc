@@ -155,13 +155,22 @@ TEST_F(HandshakeTest, TakesTheHistoryOfASnapshot) {
   EXPECT_EQ(handshake.offset(), 12345);
 }
 
-// A Respite server says how many bytes of the replica's history it shares.
-TEST_F(HandshakeTest, TakesHowMuchIsShared) {
+// A Respite primary that has crashed begins its next history at a larger offset.
+TEST_F(HandshakeTest, ContinuesAtALargerOffset) {
   Handshake& handshake = ToPsync();
-  EXPECT_EQ(handshake.HandleLine("+FULLRESYNC " + kOtherHandshakeId + " 12345 60"), HandshakeVerdict::kSnapshot);
+  EXPECT_EQ(handshake.HandleLine("+CONTINUE " + kOtherHandshakeId + " 12345"), HandshakeVerdict::kContinue);
+  EXPECT_EQ(handshake.id(), kOtherHandshakeId);
   EXPECT_EQ(handshake.offset(), 12345);
-  EXPECT_EQ(server_->services().data.dataset.history.OffsetInElections(), 60);
-  EXPECT_TRUE(server_->services().data.dataset.history.HasComparableOffset());
+}
+
+TEST_F(HandshakeTest, RefusesToContinueAtAWrongOffset) {
+  for (const std::string& line :
+       {"+CONTINUE " + kOtherHandshakeId + " 98", "+CONTINUE " + kOtherHandshakeId + " -1",
+        "+CONTINUE " + kOtherHandshakeId + " x", "+CONTINUE " + kOtherHandshakeId + " ",
+        "+CONTINUE " + kOtherHandshakeId + " 1152921504606846977", "+CONTINUE " + kHandshakeId + " 12345"}) {
+    Handshake& handshake = ToPsync();
+    EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kFail) << line;
+  }
 }
 
 TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
@@ -169,11 +178,10 @@ TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
        {std::string("+FULLRESYNC"), std::string("+FULLRESYNC "), "+FULLRESYNC " + kOtherHandshakeId,
         "+FULLRESYNC " + kOtherHandshakeId + " ", "+FULLRESYNC " + kOtherHandshakeId + " x",
         "+FULLRESYNC " + kOtherHandshakeId + " -1", "+FULLRESYNC " + kOtherHandshakeId + " 1 x",
-        "+FULLRESYNC " + kOtherHandshakeId + " 1 -2", "+FULLRESYNC " + kOtherHandshakeId + " 1 2 3",
-        "+FULLRESYNC " + kOtherHandshakeId.substr(1) + " 1", "+FULLRESYNC " + kOtherHandshakeId + "b 1",
-        "+FULLRESYNC " + kOtherHandshakeId + " 99999999999999999999", "+FULLRESYNC " + std::string(40, '\x01') + " 1",
-        std::string("+OK"), std::string("-NOAUTH x"), std::string("-LOADING x"), std::string("-NOMASTERLINK x"),
-        std::string("x")}) {
+        "+FULLRESYNC " + kOtherHandshakeId + " 1 2", "+FULLRESYNC " + kOtherHandshakeId.substr(1) + " 1",
+        "+FULLRESYNC " + kOtherHandshakeId + "b 1", "+FULLRESYNC " + kOtherHandshakeId + " 99999999999999999999",
+        "+FULLRESYNC " + std::string(40, '\x01') + " 1", std::string("+OK"), std::string("-NOAUTH x"),
+        std::string("-LOADING x"), std::string("-NOMASTERLINK x"), std::string("x")}) {
     Handshake& handshake = ToPsync();
     EXPECT_EQ(handshake.HandleLine(line), HandshakeVerdict::kFail) << line;
   }

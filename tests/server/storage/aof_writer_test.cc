@@ -94,32 +94,6 @@ TEST_F(AofWriterTest, AnnotatesTheTimeOnceASecond) {
   EXPECT_EQ(Content(), std::string("#TS:1700000000\r\n") + kSelect0 + kSetA + kSetB + "#TS:1700000001\r\n" + kSetA);
 }
 
-// A server that loads the file estimates three bytes of the stream for each byte of the file.
-TEST_F(AofWriterTest, AnnotatesAnOffsetThatTheFileCannotTell) {
-  constexpr int64_t kLimit = int64_t{8} << 20;
-  Open(AppendFsync::kNever);
-  writer_.AnnotateOffset(kLimit);
-  Flush();
-  EXPECT_EQ(Content(), "");
-  writer_.AnnotateOffset(kLimit + 1);
-  Flush();
-  const std::string first = "#REPL-OFFSET:8388609\r\n";
-  EXPECT_EQ(Content(), first);
-  EXPECT_EQ(writer_.AppendedBytes(), first.size());
-  Append(0, {"SET", "a", "1"});
-  const auto appended = static_cast<int64_t>(Bytes(kSelect0).size() + Bytes(kSetA).size());
-  writer_.AnnotateOffset(2 * kLimit + 1 + 3 * appended);
-  Flush();
-  EXPECT_EQ(Content(), first + kSelect0 + kSetA);
-  writer_.AnnotateOffset(2 * kLimit + 2 + 3 * appended);
-  Flush();
-  EXPECT_NE(Content(), first + kSelect0 + kSetA);
-  writer_.Open(std::move(files_.Open("next", FileSystem::Mode::kAppend).value()), 0);
-  writer_.AnnotateOffset(3 * kLimit);
-  Flush();
-  EXPECT_EQ(files_.Content("next"), "#REPL-OFFSET:25165824\r\n") << "the earlier files may be removed";
-}
-
 TEST_F(AofWriterTest, AlwaysSyncsBeforeTheTurnEnds) {
   Open(AppendFsync::kAlways);
   Append(0, {"SET", "a", "1"});
