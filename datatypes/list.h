@@ -51,7 +51,7 @@ class List : public Collection {  // gives access to the list of one key
   bool Replace(size_t index, Bytes element);               // replaces the element at `index`; false: out of range
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
-  // Starts at the end `from`. Returns how many elements were erased. Cost: O(n).
+  // Starts at the end `from`. Cost: O(n).
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count equal ones; returns count
 
   // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:

@@ -39,10 +39,9 @@ struct Registration {
   uint32_t flags = 0;
 };
 
-// The maximum size in bytes of one name or description, and of all names and descriptions of a library together. They
-// are limited because their copies do not count for the memory limit of scripts.
-constexpr size_t kMaxTextBytes = 64 << 10;
-constexpr size_t kMaxTextBytesOfLibrary = 16 << 20;
+// Limits of names and descriptions. Their copies do not count for the memory limit of scripts.
+constexpr size_t kMaxTextBytes = 64 << 10;           // maximum size of one name or description
+constexpr size_t kMaxTextBytesOfLibrary = 16 << 20;  // maximum size of all names and descriptions of a library
 
 // Returns a text argument, or raises an error that begins with `argument`, such as "first argument to ". As in Redis, a
 // number counts as a text.

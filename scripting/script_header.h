@@ -1,5 +1,5 @@
-// Reads the header of a script or library: its first line, if this begins with "#!". An example is `#!lua name=mylib
-// flags=no-writes,allow-oom`.
+// Reads the header of a script: its first line, if this begins with "#!", such as `#!lua flags=no-writes,allow-oom`.
+// Also splits the header of a library, such as `#!lua name=mylib`, whose words function_header.h reads.
 #pragma once
 
 #include <cstdint>

@@ -130,7 +130,7 @@ void ScriptWatch::End() {
 
 void ScriptWatch::RearmHook(lua_State* lua) {
   is_hook_late_.store(false, std::memory_order_relaxed);
-  has_hook_run_.store(true, std::memory_order_relaxed);
+  has_checked_.store(true, std::memory_order_relaxed);
   if (lua_gethookcount(lua) != hook_interval_) Hook(lua);
 }
 
@@ -139,7 +139,7 @@ void ScriptWatch::OnTick() {
   const uint64_t runs = runs_.load(std::memory_order_relaxed);
   const bool is_long = lua != nullptr && runs == seen_runs_;
   seen_runs_ = runs;
-  const bool has_looked = has_hook_run_.exchange(false, std::memory_order_relaxed);
+  const bool has_looked = has_checked_.exchange(false, std::memory_order_relaxed);
   quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
   if (!is_long) quiet_ticks_until_hook_ = 1;
   is_hook_late_.store(is_long && !has_looked, std::memory_order_relaxed);

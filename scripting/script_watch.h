@@ -39,14 +39,15 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  bool IsCheckDue() const {  // true: the engine must call Check, as the hook has not run for a tick, or no timer runs
+  bool IsCheckDue() const {  // true: the engine must call Check, as it has not done so for a tick, or no timer runs
     return is_hook_late_.load(std::memory_order_relaxed) || !IsTicking();
   }
   static lua_State* Running() {  // the Lua thread (coroutine) that runs on this OS thread; null: no script does
     const ScriptWatch* watch = thread_.active_watch.load(std::memory_order_relaxed);
     return watch == nullptr ? nullptr : watch->running_.load(std::memory_order_relaxed);
   }
-  void RearmHook(lua_State* lua);  // must be called by the hook; Lua calls it after hook_interval_ more instructions
+  void RearmHook(
+      lua_State* lua);  // called by each Check: lets Lua call the hook after hook_interval_ more instructions
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts
@@ -72,8 +73,8 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   ScriptWatch* outer_ = nullptr;              // the watch of the script inside which this script runs; null: none
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
   std::atomic<uint64_t> runs_{0};             // number of calls of Begin
-  std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
-  std::atomic<bool> is_hook_late_{false};     // true: in the last tick, a long script ran without calling its hook
+  std::atomic<bool> has_checked_{false};      // true: the engine has checked the script since the last tick
+  std::atomic<bool> is_hook_late_{false};     // true: in the last tick, a long script ran without a check
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
   int quiet_ticks_ =
       0;  // for how many ticks (10 ms) a long script has not called the hook; forcing a call sets it to 0

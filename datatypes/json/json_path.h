@@ -112,7 +112,8 @@ class JsonPath {  // a parsed path
   // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
   JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // selects without the path's last step
   // Requires: IsExpression().
-  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // the values that the path computes
+  std::vector<JsonValue> Compute(const JsonValue& root,
+                                 JsonBudget& budget) const;  // values of an expression: "$.a + 1"
 
  private:
   friend class JsonPathParser;

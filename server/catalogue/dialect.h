@@ -62,7 +62,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2, and name one parameter
   bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
-  bool unbalanced_names_xread = false;            // the error of XREADGROUP also begins "Unbalanced XREAD list of …"
+  bool unbalanced_names_xread = false;            // XREADGROUP has the error of XREAD: "Unbalanced XREAD list of …"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // error for an unknown SHA-1

@@ -144,7 +144,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void AnnounceNewPrimary();            // tells all nodes if this replica follows another primary than before
   void MonitorNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
   void SetMyAddress();                  // sets this node's address from cluster-announce-… and the ports
-  void UpdateNoFailoverFlag();  // sets "nofailover" if a directive asks for it or data is missing, else clears it
+  void UpdateNoFailoverFlag();  // sets "nofailover" on a replica that may not be elected or lacks data; else clears it
 
   BusClock clock_;  // Unix time that never goes back, for packets and timeouts
   Random random_;   // for random node ids and delays

@@ -51,7 +51,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: no owner
   void Assign(int slot, ClusterNode* owner);  // records that `owner` owns the slot; null: no node does
-  SlotSet TakeLostSlots() {  // the slots that their owner, whichever node this was, has lost since the last call
+  SlotSet TakeLostSlots() {  // the slots that any node has lost since the last call, to another node or to none
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that the node owns
@@ -121,7 +121,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none
-  SlotSet lost_slots_;  // slots that their owner, whichever node this was, has lost since TakeLostSlots
+  SlotSet lost_slots_;  // slots that any node has lost since TakeLostSlots, to another node or to none
   Moves migrating_;     // slots that leave this node, with their target nodes
   Moves importing_;     // slots that this node imports, with their source nodes
   Save save_ = Save::kNo;

@@ -64,8 +64,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     uint64_t field_cursor = 0;   // position in the index of hashes with deadlines on fields
     int64_t average_ttl_ms = 0;  // mean remaining time of keys, estimated from samples; 0: unknown
   };
-  struct SampleResult {  // what one sample contained
-    uint64_t seen = 0;
+  struct SampleResult {          // how many keys (or hashes) with deadlines were sampled, and how many had expired
+    uint64_t seen = 0;           // number of keys or hashes in the sample
     uint64_t expired = 0;        // keys, or hashes with expired fields, in the sample
     int64_t ttl_sum_ms = 0;      // sum of the remaining times of the keys that have not expired
     bool is_unfinished = false;  // a hash still has expired fields after this sample

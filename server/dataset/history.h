@@ -25,10 +25,10 @@ struct History {                           // replication history of the data: i
   int64_t former_end = -1;  // the previous history ended before this offset; -1: there is none
   // After a crash, a primary leaves out the offsets up to the number in its OffsetFile, which the previous history may
   // have reached. Only a replica that has all former_end - 1 bytes of the previous history can continue then.
-  int64_t skipped = 0;       // how many offsets are left out between the previous history and this one
-  int stream_db = 0;         // number of the database that the stream's last SELECT selected
-  int64_t least_offset = 0;  // a history that this server begins has at least this offset (OffsetFile)
-  bool is_shared = false;    // true: other servers (replicas, a primary) may have this history, so snapshots store it
+  int64_t skipped_offsets = 0;  // how many offsets are left out between the previous history and this one
+  int stream_db = 0;            // number of the database that the stream's last SELECT selected
+  int64_t least_offset = 0;     // a history that this server begins has at least this offset (OffsetFile)
+  bool is_shared = false;  // true: other servers (replicas, a primary) may have this history, so snapshots store it
   // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the
   // server from which the data comes. Other servers that continue this history lack them.
   bool has_local_writes = false;  // true: clients of a writable replica made changes that the history lacks
@@ -81,13 +81,13 @@ struct History {                           // replication history of the data: i
                                           int64_t from) const {
     if (requested_id == id) return from - 1;
     if (former_end < 0 || requested_id != former_id || from > former_end) return std::nullopt;
-    if (skipped != 0 && from != former_end) return std::nullopt;
-    return from - 1 + skipped;
+    if (skipped_offsets != 0 && from != former_end) return std::nullopt;
+    return from - 1 + skipped_offsets;
   }
   void ShiftReplicationId(std::string new_id) {  // changes the replication ID; the old ID becomes former_id
     former_id = std::move(id);
     former_end = offset + 1;
-    skipped = 0;
+    skipped_offsets = 0;
     id = std::move(new_id);
   }
   void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }  // begins a new history
@@ -100,13 +100,13 @@ struct History {                           // replication history of the data: i
   // Continues this history at `begin`, after its last byte: the offsets in between are left out. Requires: begin >=
   // offset, and the history was just begun by ShiftReplicationId, or with a former_id.
   void LeaveOutOffsetsBefore(int64_t begin) {  // the next byte has the offset begin + 1
-    skipped += begin - offset;
+    skipped_offsets += begin - offset;
     offset = begin;
   }
   void ForgetFormerHistory() {  // from now on no replica may continue the former history
     former_id.assign(kIdLength, '0');
     former_end = -1;
-    skipped = 0;
+    skipped_offsets = 0;
   }
 };
 

@@ -61,7 +61,7 @@ class Pump {  // runs the requests that a session has sent
   Outcome RunGroup(Session& session);        // runs the requests of batch_
   void MeasureBatchBlobs(Session& session);  // counts the large arguments of batch_ as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
-  Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
+  Outcome RunPaused(Session& session);  // runs the request that was set aside (paused, delayed or half done), if any
   // Called only on a replica, for its primary's session. Counts the first `next` requests of the batch as applied:
   // session.unapplied_bytes becomes the number of bytes after them, so that the replication offset covers only these
   // requests. After a disconnection, the primary sends the rest again. Does nothing while a transaction is open, while

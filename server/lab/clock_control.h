@@ -45,8 +45,7 @@ class TimeKeeper {  // interface: lets time pass, and runs the timers and deadli
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // The latest Unix time that the clock may show. With this limit, stream IDs, dates in INFO and sums of times cannot
-  // overflow.
+  // With this limit, stream IDs, dates in INFO and sums of times cannot overflow.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
   // The latest monotonic time after a jump. It needs a limit of its own, because the wall time can be set back and
   // advanced again.

@@ -1,4 +1,4 @@
-// Restarts: kills servers of this process and restarts them (TEST CRASH).
+// Restarts: simulates the crash of a server of this process, and starts it again (TEST CRASH).
 #pragma once
 
 #include <cstdint>

@@ -29,8 +29,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool IsWaitingToWrite() const override { return wanted_.writable; }  // true: output waits for space in the socket
   bool IsHandshakeLate() const override;                               // true: the TLS handshake has taken over 30 s
 
-  struct MovingClient {                      // what a client takes along that moves to another server
-    std::string reply;                       // reply to the request that made the client move
+  struct MovingClient {  // what a client takes along to another server of this process (a TEST world)
+    std::string reply;   // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
     bool is_admitted;  // true: the client needs no login on the new server; false: it may need one
   };

@@ -163,7 +163,7 @@ Handshake::Verdict Handshake::HandlePsyncReply(Bytes line) {
 }
 
 // Parses what follows +CONTINUE: nothing, or the replication ID, or the ID and an offset. The offset comes from a
-// Respite primary that has crashed, if its new history begins at a larger offset (History::skipped).
+// Respite primary that has crashed, if its new history begins at a larger offset (History::skipped_offsets).
 Handshake::Verdict Handshake::ParseContinue(Bytes line) {
   while (line.starts_with(' ')) line.remove_prefix(1);
   const size_t id_digits = std::min(line.find(' '), line.size());

@@ -135,8 +135,8 @@ void Replication::Follow(const std::string& host, int port, std::optional<int64_
 // that has been replaced while it was down must not have a larger offset than its data.
 void Replication::TakeBackOffsets() {
   History& history = services_.data.dataset.history;
-  if (has_served_ || history.skipped == 0) return;
-  history.LeaveOutOffsetsBefore(history.offset - history.skipped);
+  if (has_served_ || history.skipped_offsets == 0) return;
+  history.LeaveOutOffsetsBefore(history.offset - history.skipped_offsets);
   stream_.Restart();
 }
 

@@ -93,7 +93,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // clients of a writable replica have changed the data.
   void ContinueFromFile(int64_t covered);  // takes over the replication ID and offset of the loaded RDB file
   void SetLeastOffset(int64_t covered);    // sets History::least_offset above the offsets before the start
-  void TakeBackOffsets();  // a primary that becomes a replica: undoes History::skipped, if unknown to others
+  void TakeBackOffsets();  // a primary that becomes a replica: undoes History::skipped_offsets, if unknown to others
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);          // records the role, calls on_role_, attaches a replica's observers
   void ClassifyOwnData(std::optional<int64_t> shared_until);  // notes in History how this data relates to a new primary

@@ -46,7 +46,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   guarantee_.BeginFile();
   selected_db_ = -1;
   timestamp_s_ = 0;
-  synced_at_ms_ = parts_.real_clock.NowMs();
+  sync_began_at_ms_ = parts_.real_clock.NowMs();
 }
 
 void AofWriter::Close() {
@@ -186,8 +186,8 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
                          IoErrorText(error) + ". Exiting...");
     }
     case AppendFsync::kEverySecond:
-      if (sync_.IsPending() || now_ms - synced_at_ms_ < kSyncEveryMs) return;
-      synced_at_ms_ = now_ms;
+      if (sync_.IsPending() || now_ms - sync_began_at_ms_ < kSyncEveryMs) return;
+      sync_began_at_ms_ = now_ms;
       sync_.file = file_;
       sync_.covered_bytes = written_bytes_;
       sync_collected_ = false;
@@ -201,7 +201,7 @@ IoError AofWriter::SyncNow() {
   // Waits for background syncs that are still running. Earlier files must be on the disk before this file. The system
   // reports a failed sync only once, so this thread must not miss the result.
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
-  synced_at_ms_ = parts_.real_clock.NowMs();
+  sync_began_at_ms_ = parts_.real_clock.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
     synced_bytes_ = written_bytes_;

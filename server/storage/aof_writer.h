@@ -127,7 +127,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   SyncTask sync_;                                   // the background sync that runs, or ran last
   bool sync_collected_ = true;                      // false: the result of sync_ must still be applied
   std::vector<std::unique_ptr<Closing>> closings_;  // replaced files, which another thread syncs and closes
-  int64_t synced_at_ms_ = 0;                        // when a sync last began, or the file was opened (real time)
+  int64_t sync_began_at_ms_ = 0;                    // when a sync last began, or the file was opened (real time)
   int64_t postponed_since_ms_ = -1;                 // when a write began to wait for a sync (real time); -1: none waits
   uint64_t delayed_writes_ = 0;     // aof_delayed_fsync: how many writes waited 2 s for a sync that did not end
   IoError write_error_ = kNoError;  // why the last write failed; kNoError: it succeeded

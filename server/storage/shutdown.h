@@ -113,7 +113,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   Outcome SyncAppendOnlyFile(uint32_t flags);        // kills a rewrite, syncs the AOF; kFailed: must not stop
   Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, with FORCE kStopping
 
-  void HandleCancellation();  // the shutdown is given up: forgets the signal, calls on_cancelled_
+  void HandleCancellation();  // the shutdown was aborted or has failed: forgets the signal, calls on_cancelled_
   void ReportStatus(const std::string& status) const {  // sends a status text to the handler (systemd)
     if (on_status_) on_status_(status);
   }

@@ -139,8 +139,8 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // Loads the elements in `range`. Its positions count from the first element of a list or sorted set, or from the last
-  // one with kDown. For a set, `direction` has no effect.
+  // Loads the elements in `range`. With kDown, position 0 is the last element of a list or sorted set, and the elements
+  // are loaded backwards. For a set, `direction` has no effect.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);

@@ -261,8 +261,8 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
-  // If false, the result of ZUNIONSTORE, ZINTERSTORE or ZDIFFSTORE is propagated instead of the command: replicas
-  // before Redis 8.8 have no AGGREGATE COUNT, and some refuse hexadecimal weights.
+  // If false, the result is propagated instead of the ZUNIONSTORE or ZINTERSTORE: replicas before Redis 8.8 have no
+  // AGGREGATE COUNT, and some refuse hexadecimal weights.
   const bool is_portable = !options.counts && options.has_decimal_weights;
   is_portable ? StoreSortedSet(call, destination, result, event)
               : StoreAndRecordSortedSet(call, destination, result, event);

@@ -95,10 +95,10 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   // Nullopt: the request is unknown.
   std::deque<std::optional<AskedRequest>> answered_requests_;  // the request of each reply in recorded_
   Answers replayed_;                                           // replies and messages of the new server
-  bool expects_end_ = false;                                   // true: in the recording, the connection was closed
-  bool was_open_ = false;                                      // true: the connection was established
-  bool has_ended_ = false;  // true: either side has closed the connection, or connecting failed
-  std::string end_reason_;  // why the connection ended; empty if it is open or this side closed it
+  bool expects_end_ = false;  // true: the recorded server closed the connection; so must the new one
+  bool was_open_ = false;     // true: the connection was established
+  bool has_ended_ = false;    // true: either side has closed the connection, or connecting failed
+  std::string end_reason_;    // why the connection ended; empty if it is open or this side closed it
 };
 
 }  // namespace respite
