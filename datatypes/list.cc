@@ -8,12 +8,12 @@ namespace respite {
 
 size_t List::Size() const {
   if (!Exists()) return 0;
-  return IsPacked() ? Packed().Count() : Chunks().Size();
+  return IsPacked() ? AsListpack().Count() : Chunks().Size();
 }
 
 bool List::IsEmpty() const {
   if (!Exists()) return true;
-  return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
+  return IsPacked() ? AsListpack().IsEmpty() : Chunks().Size() == 0;
 }
 
 // Converts a listpack to chunks if the new elements would make the listpack too large. As in Redis, counts only the
@@ -26,7 +26,7 @@ void List::PrepareToAdd(std::span<const Bytes> elements) {
 }
 
 void List::ConvertToChunks() {
-  const Listpack packed = Packed();
+  const Listpack packed = AsListpack();
   auto chunks = std::make_unique<ChunkedList>(FillLimit());
   ListChunk chunk;
   for (size_t at = packed.Begin(); at != packed.End(); at = packed.Next(at)) chunk.PushBack(packed.TextAt(at).View());
@@ -47,17 +47,17 @@ void List::ConvertToListpackIfSmall() {
 
 void List::PushToListpack(ListEnd end, std::span<const Bytes> elements) {
   if (elements.size() == 1) {
-    const Listpack packed = Packed();
+    const Listpack packed = AsListpack();
     return InsertElement(slot_, end == ListEnd::kHead ? packed.Begin() : packed.End(), EncodedElement(elements[0]));
   }
   std::vector<EncodedElement> encoded;
   encoded.reserve(elements.size());
   if (end == ListEnd::kTail) {
     for (const Bytes element : elements) encoded.emplace_back(element);
-    return InsertElements(slot_, Packed().End(), encoded);
+    return InsertElements(slot_, AsListpack().End(), encoded);
   }
   for (size_t i = elements.size(); i > 0; --i) encoded.emplace_back(elements[i - 1]);
-  InsertElements(slot_, Packed().Begin(), encoded);
+  InsertElements(slot_, AsListpack().Begin(), encoded);
 }
 
 void List::Push(ListEnd end, std::span<const Bytes> elements) {
@@ -69,7 +69,7 @@ void List::Push(ListEnd end, std::span<const Bytes> elements) {
 
 void List::PopWithoutConversion(ListEnd end) {
   if (!IsPacked()) return Chunks().Pop(end);
-  RemoveElements(slot_, end == ListEnd::kHead ? Packed().Begin() : Packed().Last(), 1);
+  RemoveElements(slot_, end == ListEnd::kHead ? AsListpack().Begin() : AsListpack().Last(), 1);
 }
 
 void List::Pop(ListEnd end) {
@@ -92,9 +92,9 @@ void List::Rotate(ListEnd from, ListEnd to) {
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   PrepareToAdd({&element, 1});
   if (IsPacked()) {
-    const size_t at = Packed().Find(pivot, Packed().Begin());
+    const size_t at = AsListpack().Find(pivot, AsListpack().Begin());
     if (at == Listpack::kNowhere) return false;
-    InsertElement(slot_, side == ListSide::kBefore ? at : Packed().Next(at), EncodedElement(element));
+    InsertElement(slot_, side == ListSide::kBefore ? at : AsListpack().Next(at), EncodedElement(element));
     return true;
   }
   ChunkedList& chunks = Chunks();
@@ -110,7 +110,7 @@ bool List::Replace(size_t index, Bytes element) {
   PrepareToAdd({&element, 1});
   if (index >= Size()) return false;
   if (IsPacked()) {
-    ReplaceElement(slot_, Packed().Seek(index), EncodedElement(element));
+    ReplaceElement(slot_, AsListpack().Seek(index), EncodedElement(element));
   } else {
     Chunks().Replace(Chunks().PlaceOf(index), element);
     ConvertToListpackIfSmall();
@@ -123,22 +123,22 @@ void List::EraseRange(size_t index, size_t count) {
     if (count > 0) Chunks().EraseRange(index, count);
     ConvertToListpackIfSmall();  // Redis: LTRIM makes a small list a listpack even if it trims nothing
   } else if (count > 0) {
-    RemoveElements(slot_, Packed().Seek(index), count);
+    RemoveElements(slot_, AsListpack().Seek(index), count);
   }
 }
 
 size_t List::EraseEqualInListpack(const EncodedElement& element, size_t max_count, ListEnd from) {
   size_t erased = 0;
   if (from == ListEnd::kHead) {
-    for (size_t at = Packed().Begin(); erased < max_count; ++erased) {
-      at = Packed().Find(element, at);
+    for (size_t at = AsListpack().Begin(); erased < max_count; ++erased) {
+      at = AsListpack().Find(element, at);
       if (at == Listpack::kNowhere) break;
       RemoveElements(slot_, at, 1);
     }
     return erased;
   }
-  for (size_t at = Packed().End(); at != Packed().Begin() && erased < max_count;) {
-    at = Packed().Previous(at);
+  for (size_t at = AsListpack().End(); at != AsListpack().Begin() && erased < max_count;) {
+    at = AsListpack().Previous(at);
     if (!element.Matches(slot_.Data() + at)) continue;
     RemoveElements(slot_, at, 1);
     ++erased;
@@ -156,7 +156,7 @@ size_t List::EraseEqual(Bytes element, size_t max_count, ListEnd from) {
 ListCursor::ListCursor(const List& list, size_t index) {
   if (index >= list.Size()) return;
   if (list.IsPacked()) {
-    packed_ = list.Packed();
+    packed_ = list.AsListpack();
     at_ = packed_.Seek(index);
   } else {
     chunked_.emplace(list.Chunks(), list.Chunks().PlaceOf(index));

@@ -62,7 +62,7 @@ class List : public Collection {  // gives access to the list of one key
  private:
   friend class ListCursor;
   bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // true: the list is a listpack
-  Listpack Packed() const { return Listpack(slot_.View()); }              // the listpack; requires: IsPacked()
+  Listpack AsListpack() const { return Listpack(slot_.View()); }          // the listpack; requires: IsPacked()
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }         // the list of chunks; requires: !IsPacked()
   ChunkLimit FillLimit() const {  // how full a listpack or chunk may become: list-max-listpack-size
     return ChunkLimit(limits_->list_max_listpack_size);
@@ -111,7 +111,7 @@ template <class Visit>
 void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits `count` elements from `index` on
   if (count == 0) return;
   if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
-  const Listpack packed = Packed();
+  const Listpack packed = AsListpack();
   for (size_t at = packed.Seek(index); count > 0; --count) visit(ElementText(packed.Take(at)).View());
 }
 

@@ -26,7 +26,7 @@ std::optional<int64_t> IntegerOf(const PackedElement& member) {
 size_t Set::Size() const {
   if (!Exists()) return 0;
   if (const MemberTable* table = Table()) return table->Size();
-  return slot_.Form() == ValueForm::kIntset ? AsIntset().Count() : Packed().Count();
+  return slot_.Form() == ValueForm::kIntset ? AsIntset().Count() : AsListpack().Count();
 }
 
 const MemberTable* Set::Table() const {
@@ -45,7 +45,8 @@ size_t Set::MaxIntegers() const { return std::min(limits_->set_max_intset_entrie
 bool Set::Contains(Bytes member) const {
   if (!Exists()) return false;
   if (const MemberTable* table = Table()) return table->Contains(member);
-  if (slot_.Form() == ValueForm::kListpack) return Packed().Find(member, Packed().Begin()) != Listpack::kNowhere;
+  if (slot_.Form() == ValueForm::kListpack)
+    return AsListpack().Find(member, AsListpack().Begin()) != Listpack::kNowhere;
   const auto integer = ParseInteger(member);
   return integer && AsIntset().Contains(*integer);
 }
@@ -55,7 +56,7 @@ bool Set::Contains(const PackedElement& member) const {
   if (!Exists()) return false;
   if (slot_.Form() == ValueForm::kIntset) return AsIntset().Contains(member.integer);
   if (slot_.Form() == ValueForm::kListpack)
-    return Packed().Find(EncodedElement(member.integer), Packed().Begin()) != Listpack::kNowhere;
+    return AsListpack().Find(EncodedElement(member.integer), AsListpack().Begin()) != Listpack::kNowhere;
   return Table()->Contains(IntegerText(member.integer));
 }
 
@@ -63,7 +64,7 @@ bool Set::Contains(const PackedElement& member) const {
 // Random members
 
 PackedElement Set::PackedAt(size_t index) const {
-  if (slot_.Form() == ValueForm::kListpack) return Packed().At(Packed().Seek(index));
+  if (slot_.Form() == ValueForm::kListpack) return AsListpack().At(AsListpack().Seek(index));
   return {.text = {}, .integer = AsIntset().At(index), .is_integer = true};
 }
 
@@ -87,7 +88,7 @@ void Set::RemoveAtIndexes(const std::vector<size_t>& indexes) {
   const ValueForm form = slot_.Form();
   if (indexes.size() == 1) {
     if (form == ValueForm::kIntset) return RemoveFromIntsetAt(slot_, indexes[0]);
-    return RemoveElements(slot_, Packed().Seek(indexes[0]), 1);
+    return RemoveElements(slot_, AsListpack().Seek(indexes[0]), 1);
   }
   StringStore kept(form == ValueForm::kIntset ? Intset::Empty() : Listpack::Empty());
   size_t index = 0;
@@ -210,7 +211,7 @@ bool Set::AddInteger(int64_t value) {
 }
 
 bool Set::AddToListpack(const EncodedElement& element, Bytes text) {
-  const Listpack listpack = Packed();
+  const Listpack listpack = AsListpack();
   if (listpack.Find(element, listpack.Begin()) != Listpack::kNowhere) return false;
   const bool fits = listpack.Count() < limits_->set_max_listpack_entries &&
                     text.size() <= limits_->set_max_listpack_value && slot_.Size() + text.size() <= Listpack::kMaxBytes;
@@ -238,7 +239,7 @@ bool Set::Remove(const PackedElement& member) {
 }
 
 bool Set::RemoveFromListpack(const EncodedElement& element) {
-  const size_t at = Packed().Find(element, Packed().Begin());
+  const size_t at = AsListpack().Find(element, AsListpack().Begin());
   if (at == Listpack::kNowhere) return false;
   RemoveElements(slot_, at, 1);
   return true;

@@ -87,7 +87,7 @@ class Set : public Collection {  // gives access to the set of one key
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack; requires: form kListpack
+  Listpack AsListpack() const { return Listpack(slot_.View()); }         // the listpack; requires: form kListpack
   Intset AsIntset() const { return Intset(slot_.View()); }               // the intset; requires: form kIntset
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table; requires: form kObject
   size_t MaxIntegers() const;  // maximum size of an intset: set-max-intset-entries, at most 2^30
@@ -122,7 +122,7 @@ bool Set::ForEachWhile(Visit&& visit) const {  // visits members until visit(mem
   if (const MemberTable* table = Table())
     return table->ForEachWhile([&](const Member& member) { return visit(PackedElement{.text = member.Text()}); });
   if (slot_.Form() == ValueForm::kListpack) {
-    const Listpack listpack = Packed();
+    const Listpack listpack = AsListpack();
     for (size_t at = listpack.Begin(); at != listpack.End(); at = listpack.Next(at))
       if (!visit(listpack.At(at))) return false;
     return true;

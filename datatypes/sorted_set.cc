@@ -48,14 +48,14 @@ double SortedSet::ScoreAt(const Listpack& packed, size_t at) {
   return element.is_integer ? static_cast<double>(element.integer) : ParseDouble(element.text).value_or(0);
 }
 
-size_t SortedSet::Size() const { return IsTable() ? table().Size() : packed().Count() / 2; }
+size_t SortedSet::Size() const { return IsTable() ? table().Size() : AsListpack().Count() / 2; }
 
 std::optional<double> SortedSet::Score(Bytes member) const {
   if (IsTable()) {
     const ScoredMember* record = table().Find(member);
     return record == nullptr ? std::nullopt : std::optional(record->Score());
   }
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   const size_t at = packed.Find(member, packed.Begin(), 2);
   return at == Listpack::kNowhere ? std::nullopt : std::optional(ScoreAt(packed, packed.Next(at)));
 }
@@ -66,7 +66,7 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
     if (record == nullptr) return std::nullopt;
     return RankAndScore{table().tree().RankOf(record), record->Score()};
   }
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   const size_t found = packed.Find(member, packed.Begin(), 2);
   if (found == Listpack::kNowhere) return std::nullopt;
   size_t rank = 0;
@@ -79,7 +79,7 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
 // member and the offset of its score.
 template <class StartsHere, class EndsAtOrAfter>
 RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsAtOrAfter&& ends_at_or_after) const {
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   RankSpan span;
   for (size_t at = packed.Begin(); at != packed.End();) {
     const size_t score_at = packed.Next(at);
@@ -97,7 +97,7 @@ RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsAtOrAfter&&
 
 RankSpan SortedSet::RankSpanOf(const ScoreRange& range) const {
   if (!IsTable()) {
-    const Listpack packed = this->packed();
+    const Listpack packed = AsListpack();
     return RankSpanInListpack([&](size_t, size_t at) { return range.StartsAtOrBelow(ScoreAt(packed, at)); },
                               [&](size_t, size_t at) { return range.EndsAtOrAbove(ScoreAt(packed, at)); });
   }
@@ -110,7 +110,7 @@ RankSpan SortedSet::RankSpanOf(const ScoreRange& range) const {
 
 RankSpan SortedSet::RankSpanOf(const LexRange& range) const {
   if (!IsTable()) {
-    const Listpack packed = this->packed();
+    const Listpack packed = AsListpack();
     return RankSpanInListpack([&](size_t at, size_t) { return range.StartsAtOrBelow(packed.TextAt(at).View()); },
                               [&](size_t at, size_t) { return range.EndsAtOrAbove(packed.TextAt(at).View()); });
   }
@@ -129,7 +129,7 @@ RankSpan SortedSet::RankSpanOf(const LexRange& range) const {
 
 AddResult SortedSet::Add(Bytes member, double score, const AddRule& rule) {
   if (IsTable()) return AddToTable(member, score, rule);
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   const size_t at = packed.Find(member, packed.Begin(), 2);
   if (at != Listpack::kNowhere) {
     const AddResult result = Judge(ScoreAt(packed, packed.Next(at)), score, rule);
@@ -163,7 +163,7 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
 }
 
 void SortedSet::AddToListpack(Bytes member, double score) {
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   size_t at = packed.End();
   // Compares the new member with the last member first, because most sets grow at the end. If the new member is lower,
   // the search starts from the beginning.
@@ -181,7 +181,7 @@ void SortedSet::AddToListpack(Bytes member, double score) {
 
 // Returns true if the member at offset `at` would keep its rank with the score `score`.
 bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   const size_t next = packed.Next(packed.Next(at));
   if (next != packed.End() && !IsBelow(score, member, ScoreAt(packed, packed.Next(next)), packed.TextAt(next).View())) {
     return false;
@@ -194,7 +194,7 @@ bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
 void SortedSet::ChangeScoreInListpack(size_t at, Bytes member, double score) {
   if (StaysInPlace(at, member, score)) {
     const PackedScore packed_score(score);
-    return ReplaceElement(slot_, packed().Next(at), packed_score.Element());
+    return ReplaceElement(slot_, AsListpack().Next(at), packed_score.Element());
   }
   RemoveElements(slot_, at, 2);
   AddToListpack(member, score);
@@ -214,7 +214,7 @@ void SortedSet::ConvertToTable() {
 
 bool SortedSet::Remove(Bytes member) {
   if (IsTable()) return table().Remove(member);
-  const Listpack packed = this->packed();
+  const Listpack packed = AsListpack();
   const size_t at = packed.Find(member, packed.Begin(), 2);
   if (at == Listpack::kNowhere) return false;
   RemoveElements(slot_, at, 2);
@@ -224,13 +224,13 @@ bool SortedSet::Remove(Bytes member) {
 void SortedSet::Remove(RankSpan span) {
   if (span.count == 0) return;
   if (IsTable()) return table().RemoveRange(span.first, span.count);
-  RemoveElements(slot_, packed().Seek(2 * span.first), 2 * span.count);
+  RemoveElements(slot_, AsListpack().Seek(2 * span.first), 2 * span.count);
 }
 
 bool SortedSet::IsConsistent() const {
   if (IsTable()) return table().IsConsistent();
-  if (!Listpack::IsWellFormed(packed().IsEmpty() ? Listpack::Empty() : slot_.View())) return false;
-  bool good = packed().Count() % 2 == 0;
+  if (!Listpack::IsWellFormed(AsListpack().IsEmpty() ? Listpack::Empty() : slot_.View())) return false;
+  bool good = AsListpack().Count() % 2 == 0;
   std::string last_member;
   std::optional<double> last_score;
   ForEach([&](Bytes member, double score) {

@@ -91,7 +91,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
     return slot_.Exists() && slot_.Form() == ValueForm::kObject;
   }
   ScoreTable& table() const { return slot_.As<ScoreTable>(); }  // the table; requires: IsTable()
-  Listpack packed() const {                                     // the listpack; empty if there is no such key
+  Listpack AsListpack() const {  // the listpack, empty if there is no such key; requires: !IsTable()
     return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty());
   }
 
@@ -113,7 +113,7 @@ template <class Visit>
 void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const {  // visits the members of these ranks
   if (span.count == 0) return;
   if (IsTable()) return ForEachInTable(span, direction, visit);
-  const Listpack packed = this->packed();
+  const Listpack packed = this->AsListpack();
   const bool down = direction == Direction::kDown;
   size_t at = packed.Seek(2 * (down ? span.first + span.count - 1 : span.first));
   for (size_t left = span.count; left > 0; --left) {

@@ -52,8 +52,8 @@ class RecordSearch {
       const IoProgress read = file_.ReadAt(at, {chunk.get(), wanted});
       if (read.error != kNoError || read.bytes < wanted) return {.kind = Kind::kReadError, .error = read.error};
       SearchChunk({chunk.get(), wanted}, at);
-      // The next chunk begins 2 * kLongestHead bytes before the end of this one. So a first line of a record (Head)
-      // that is cut in two by the end of this chunk is whole in the next chunk.
+      // SearchChunk needs the first two lines of a record, such as *3 and $5, in one chunk. So the next chunk begins
+      // 2 * kLongestHead bytes before the end of this one: lines that are cut here are whole there.
       at += wanted == kChunk ? kChunk - 2 * kLongestHead : wanted;
     }
     return std::move(found_);

@@ -1,4 +1,4 @@
-// RdbItemReader: reads the items of an RDB in order: head, keys, auxiliary fields, checksum. The input is provided by
+// RdbItemReader: reads the items of an RDB in order: head, auxiliary fields, keys, checksum. The input is provided by
 // rdb_file_reader.cc (a file) or rdb_receiver.cc (pieces that arrive from a peer).
 //
 // If the input ends inside an item, Next returns false and the state of the reader stays as it was before the item. The

@@ -24,16 +24,24 @@ constexpr ptrdiff_t kFewDigits = 6;
 constexpr int64_t kUnusual = -1;
 
 // Reads "<mark><number>\r\n" at `at`, advances `at` and returns the number. If there is no such text with few digits
-// before `end`, returns kUnusual and leaves `at` unchanged.
+// before `end`, returns kUnusual and leaves `at` unchanged. Numbers of one or two digits, which are the most frequent,
+// need no loop.
 inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
-  constexpr ptrdiff_t kShortest = 4;
-  if (end - at < kShortest || *at != mark) return kUnusual;
-  const char* digit = at + 1;
-  const char* const last = digit + std::min(kFewDigits, end - digit - 2);
-  int64_t value = 0;
+  constexpr ptrdiff_t kShortest = 4;  // "*1\r\n"
+  if (end - at < kShortest || at[0] != mark) return kUnusual;
+  const unsigned first = static_cast<unsigned char>(at[1]) - '0';
+  if (at[2] == '\r') {
+    if (first > 9) return kUnusual;
+    at += kShortest;
+    return first;
+  }
+  const unsigned second = static_cast<unsigned char>(at[2]) - '0';
+  if (first - 1 > 8 || second > 9 || end - at == kShortest) return kUnusual;
+  int64_t value = 10 * first + second;
+  const char* digit = at + 3;
+  const char* const last = at + 1 + std::min(kFewDigits, end - at - 3);
   for (; digit < last && IsDigit(*digit); ++digit) value = value * 10 + (*digit - '0');
-  const auto digits = digit - at - 1;
-  if (*digit != '\r' || digits == 0 || (at[1] == '0' && digits > 1)) return kUnusual;
+  if (*digit != '\r') return kUnusual;
   at = digit + 2;
   return value;
 }

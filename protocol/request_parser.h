@@ -94,8 +94,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
                               size_t index) const {
     return size_ - batch.requests[index].offset + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }
-  // Returns the size that Redis' query buffer would have: PendingBytes without those arguments of an incomplete request
-  // that were parsed already. Between a read and SaveRest, the bytes of complete requests of this read also count.
+  // Returns the size that Redis' query buffer would have: the bytes that were not yet parsed at the last SaveRest, and
+  // all bytes that have arrived since.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
     return size_ - bytes_parsed_earlier_ + big_argument_arrived_bytes_ - big_argument_bytes_in_data_;
   }

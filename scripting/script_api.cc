@@ -235,8 +235,8 @@ void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Adds the version fields and acl_check_cmd of the emulated version to the table on top. If the version has it, also
-// makes the table the global `server`.
+// Adds the version fields and acl_check_cmd of the emulated version to the table on top. If this version has a global
+// `server` (Valkey), makes it the same table.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);

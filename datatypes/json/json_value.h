@@ -125,8 +125,8 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static constexpr int kTagBits = 3;  // the lowest bits of word_, which hold the tag
   // The values of bits 0-2, in the order of the table at the top of this file.
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
-  static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
-  static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // -0.0
+  static constexpr uint64_t kZero = 3U << kTagBits;          // word_ of 0.0: kSpecialTag, and the value 3 above it
+  static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // word_ of -0.0: kSpecialTag, and the value 4 above it
   struct Block;                                              // the memory of an array or an object
   struct Large;                                              // a number that does not fit into word_
 

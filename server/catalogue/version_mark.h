@@ -1,11 +1,12 @@
 // VersionMark: the versions of Redis and Valkey that introduced (or deprecated, or removed) a command, an argument or a
 // directive.
 //
-//   "7.4.0"                since Redis 7.4.0
+//   "7.0.0"                since Redis 7.0.0, and in every Valkey, because Valkey began as Redis 7.2.4
+//   "7.4.0"                since Redis 7.4.0; not in Valkey, because it is later than 7.2.4
 //   "valkey:8.1.0"         since Valkey 8.1.0; not in Redis
 //   "8.0.0,valkey:9.0.0"   in both, since different versions
 //
-// Valkey began as Redis 7.2.4, so it includes every feature that Redis had then. An empty mark means all versions.
+// An empty mark means all versions.
 #pragma once
 
 #include <cstddef>

@@ -82,8 +82,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     on_close_ = std::move(handler);
   }
 
-  // Adds a session whose request waits until no pause (CLIENT PAUSE, or Pause::PauseWrites) is active. TakePaused
-  // returns these sessions in order of arrival.
+  // TakePaused returns the added sessions in order of arrival.
   void AddPaused(Session& session);  // adds a session whose request waits for the end of CLIENT PAUSE or PauseWrites
   size_t PausedCount() const { return paused_.size(); }  // sessions whose requests wait for the end of a pause
   std::vector<Session*> TakePaused();  // returns the sessions that AddPaused has added, and empties the list

@@ -22,7 +22,7 @@ struct RequestOwner {  // the client that sent a request, with its properties at
   std::string library;  // name of the client library (lib-name of CLIENT SETINFO)
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
-  bool IsUnchangedIn(const Session& client) const;  // true: the client's name, user … are as here; O(1), no allocation
+  bool IsUnchangedIn(const Session& client) const;  // true: the client still has this name, user …; O(1), no allocation
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 

@@ -4,7 +4,7 @@
 //      other threads, and (through SocketPoller) the sockets of clients and links.
 //   2. Serves the sockets of clients and links that are ready (SocketPoller::Serve).
 //   3. Runs tasks that were posted in the previous turn, and ready handlers of Asio, at most kHandlersPerTurn of each.
-//   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
+//   4. Continues some TLS handshakes, and closes some of the sockets that must be closed.
 //   5. Ends the turn of each participant that had events: the append-only file is written, then replies are sent.
 //
 // A busy loop skips step 1, and looks for handlers of Asio in step 3 only every kHandlersEveryUs, because each look is

@@ -240,8 +240,9 @@ void Connection::Flush(size_t most_bytes) {
   }
 }
 
-bool Connection::WriteSome(size_t most_bytes) {
-  const Transfer sent = stream_.Send(session_->out, {.preferred = most_bytes, .allowed = session_->SendableBytes()});
+bool Connection::WriteSome(size_t preferred_bytes) {
+  const Transfer sent =
+      stream_.Send(session_->out, {.preferred = preferred_bytes, .allowed = session_->SendableBytes()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->services().env.log.Verbose("Error writing to client: " + stream_.ErrorText());

@@ -73,7 +73,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   // the client as new if that user was deleted or turned off.
   void RestoreUserOnReturn(Session& session,  // gives a client that is back at `home` its former user
                            const NodeHost& home) const;
-  bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
+  bool WriteSome(size_t preferred_bytes);  // writes about this many bytes once; false: socket full, or client closed
 
   struct Home {            // the server that accepted the client, and the client's user there
     const NodeHost* host;  // the server that accepted the client; may be gone, so only compared

@@ -135,7 +135,7 @@ class NodeServer {  // one Redis server of this process
   // Returns true if this server has stopped, or if these connections are open: the link of a replica to its primary,
   // and this node's links to all other cluster nodes. A Sentinel must be connected to all primaries, replicas and
   // Sentinels, with no PING unanswered and with INFO of all data servers.
-  bool IsConnectedOrStopped() const;  // true: has stopped; or linked to its primary, nodes, watched servers
+  bool IsConnectedOrStopped() const;  // true: has stopped, or all links that its role needs are open
   void LogReady();  // logs "Ready to accept connections …" and where data is saved; nothing for a Sentinel
 
   // Stops the server immediately, without saving. Kills a running script, and no further command runs. Does nothing if

@@ -45,8 +45,9 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
-  // Removes the entry with the sender's id, and returns true: the Sentinel has moved. If there is none, removes the
-  // Sentinel that was known at the sender's address, if any, and returns false.
+  // Removes the entry with the sender's id from this primary, and returns true: the Sentinel has moved. If there is
+  // none, removes the Sentinel that was known at the sender's address from all primaries, and returns false. Requires:
+  // the sender is not known with this id and this address.
   bool ForgetFormerSentinel(Primary& primary,  // true: removed the entry of the sender; false: it had none
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger

@@ -135,7 +135,7 @@ void InfoReader::RecordRole(ServerInstance& server, ReportedRole role) {
                std::string(" new reported role is ") + (role == ReportedRole::kPrimary ? "master" : "slave"));
 }
 
-// --- Replicas with a wrong role or primary.
+// --- Replicas: wrong role or primary, and reconfiguration in a failover.
 
 void InfoReader::CorrectReplica(WatchedReplica& replica) {
   if (replica.reported_role == ReportedRole::kPrimary) return HandlePrimaryRole(replica);

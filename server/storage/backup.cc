@@ -45,19 +45,19 @@ Backup::FailureReason Backup::Start() {
   return reason;
 }
 
-bool Backup::MustWait() const {
+bool Backup::MustWaitToFork() const {
   return parts_.child_processes.Busy() || !parts_.current_execution.MayBlock() || parts_.loading.IsActive() ||
          !parts_.contents.IsWorthSaving();
 }
 
 Backup::FailureReason Backup::Begin() {
   if (parts_.aof.IsOn() && !is_linking_impossible_) return BeginFromAof();
-  return MustWait() ? std::nullopt : BeginByItself();
+  return MustWaitToFork() ? std::nullopt : BeginByItself();
 }
 
 Backup::FailureReason Backup::BeginFromAof() {
   if (!parts_.aof.IsRewriting()) {
-    if (MustWait()) return std::nullopt;
+    if (MustWaitToFork()) return std::nullopt;
     const auto start = parts_.aof.Rewrite();
     if (start == AppendOnlyFile::RewriteStart::kFailed) return "The rewrite of the append-only file can't start";
     if (start == AppendOnlyFile::RewriteStart::kScheduled) return std::nullopt;

@@ -91,7 +91,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
  private:
   enum class Way : uint8_t { kFromAof, kByItself };  // kFromAof: links files of the AOF; kByItself: forks a child
 
-  bool MustWait() const;                     // true: no child may write the base now: another child runs, loading …
+  bool MustWaitToFork() const;               // true: no child can be forked for the base now: another runs, loading …
   FailureReason Begin();                     // starts writing the base; nullopt: success, or a later turn must retry
   FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
   FailureReason BeginByItself();             // writes the base in a child, and records changes itself

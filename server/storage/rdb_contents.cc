@@ -35,10 +35,10 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
                  {"redis-bits", "64"},
                  {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                  {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  // Stores the replication offset if other servers may share the history now (is_shared), or if the offset is not 0,
-  // which shows that they did so earlier. After a restart, this server then has no smaller offset than such a replica,
-  // which would otherwise win an election. If this server has not shared a history yet, the base of an append-only file
-  // stores at least History::least_offset, because the shared history must not begin below, even after a restart.
+  // Stores the replication ID and offset if other servers may have this history (is_shared), or if the offset is not 0,
+  // because they may have had an earlier one. Otherwise a replica with a larger offset could win an election after this
+  // server restarts. In the base of an append-only file, the offset of a history that is not shared is stored as at
+  // least History::least_offset, because the history must begin there when it is shared after a restart.
   const bool begins_later = purpose == RdbPurpose::kAofBase && !parts_.history.is_shared;
   const int64_t least = begins_later ? parts_.history.least_offset : 0;
   const int64_t offset = std::max(parts_.history.offset, least);

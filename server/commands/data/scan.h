@@ -52,7 +52,7 @@ ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the optio
 
 // Removes from `scanned` the keys that do not match the options, have expired, or are in a slot that is being imported.
 // SCAN with TYPE looks at each key that matches the pattern as DialectTraits::scan_type_check says.
-std::vector<const Entry*> FilterKeys(Call& call,  // returns the keys in `scanned` that the options select
+std::vector<const Entry*> FilterKeys(Call& call,  // the keys in `scanned` that match and have not expired
                                      const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor`, and calls visit(slot) for each slot (stored item of the hash table) that it finds.

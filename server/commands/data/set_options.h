@@ -1,4 +1,5 @@
-// The options of SET, MSETEX and GETEX. SETNX, SETEX and PSETEX are SET with fixed options.
+// The options of SET, MSETEX and GETEX; INCREX and DELEX use parts of them. SETNX, SETEX and PSETEX are SET with fixed
+// options.
 #pragma once
 
 #include <cstdint>

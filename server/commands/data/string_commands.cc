@@ -361,7 +361,7 @@ struct SubStr {
   static void Run(Call& call) { ReplyPart(call); }
 };
 
-// SETRANGE: copies `part` to this offset of the text, which is extended with zero bytes if it is too short.
+// SETRANGE, APPEND: copies `part` to this offset of the text, which is extended with zero bytes if it is too short.
 void Overwrite(KeyEdit& text, size_t offset, Bytes part) {
   const std::span<char> grown = text.Grow(std::max(text->TextSize(), offset + part.size()));
   if (!part.empty()) std::memcpy(grown.data() + offset, part.data(), part.size());

@@ -55,12 +55,12 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
     parts_.owner.PrepareChild(node, work);
   }
-  void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
-  void OnShutdownCancelled() override {}                                  // does nothing: only for the main server
-  void OnShutdownStatus(const std::string&) override {}                   // does nothing: only for the main server
-  void HandleRoleChange(NodeServer&) override {}                          // does nothing: only for the main server
-  void HandleTitleChange(const NodeServer&) override {}                   // nothing: the process has another title
-  void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused servers
+  void HandleServerStopped(NodeServer& node) override;   // removes the stopped server
+  void OnShutdownCancelled() override {}                 // does nothing: only for the main server
+  void OnShutdownStatus(const std::string&) override {}  // does nothing: only for the main server
+  void HandleRoleChange(NodeServer&) override {}         // does nothing: only for the main server
+  void HandleTitleChange(const NodeServer&) override {}  // does nothing: the title is the main server's
+  void HandleIdleServer() override {}                    // nothing: DropIdleWorlds ends unused servers
   std::optional<std::string> HandleOomScoreChange(NodeServer&) override;  // always an error: no own process
 
  private:
