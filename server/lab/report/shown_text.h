@@ -12,9 +12,9 @@
 namespace respite {
 
 std::string PlainText(Bytes text);  // keeps visible UTF-8, and writes other bytes as \xhh, \n and similar
-std::string PlainWord(Bytes word);  // like PlainText; in double quotes if empty, escaped, or with blanks, quotes or \
+std::string PlainWord(Bytes word);  // like PlainText; in double quotes if empty, or with blanks, quotes, \ or escapes
 
-size_t WidthOf(Bytes text);         // number of terminal columns; East Asian characters take two. Requires: valid UTF-8
+size_t WidthOf(Bytes text);  // number of terminal columns; East Asian characters take two. Requires: valid UTF-8
 std::string Shortened(Bytes text, size_t most);  // cuts a text to `most` columns. Requires: UTF-8, most >= 3
 
 std::string HtmlText(Bytes text);  // the text, escaped for an HTML element or attribute
