@@ -123,7 +123,8 @@ size_t FunctionLibraries::ReplacedBytes(std::span<const std::string> codes, Rest
   for (const std::string& code : codes) {
     if (policy != RestorePolicy::kReplace) break;
     const auto header = ReadFunctionHeader(code);
-    const FunctionLibrary* const old = header ? contents_.loaded.Find(header.value().name) : nullptr;
+    if (!header) break;  // Restore will end here. Reading all faulty headers could take seconds
+    const FunctionLibrary* const old = contents_.loaded.Find(header.value().name);
     if (old != nullptr) bytes += old->lua_bytes;
   }
   return bytes;

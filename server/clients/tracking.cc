@@ -14,6 +14,10 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kNobody = 0;  // no client has this id
+// The keys that a script or transaction has changed wait until the end of the Turn. Without a limit, their names could
+// need any amount of memory, and again as much in the output of each client.
+constexpr size_t kMaxQueuedBytes = size_t{16} << 20;
+constexpr size_t kBytesPerQueuedKey = 100;  // memory of a queued key without its name
 
 void AppendBulk(std::string& text, Bytes bytes) {
   text.append("$").append(Bytes(IntegerText(static_cast<int64_t>(bytes.size())))).append("\r\n");
@@ -164,9 +168,21 @@ void Tracking::QueueForBroadcast(Bytes key) {
     if (length > key.size()) return;
     const auto prefix = prefixes_.find(key.substr(0, length));
     if (prefix == prefixes_.end()) continue;
-    prefix->second.changed.insert_or_assign(std::string(key), RunningClientId());
     has_changes_ = true;
+    if (prefix->second.has_overflowed) continue;
+    const bool is_new = prefix->second.changed.insert_or_assign(std::string(key), RunningClientId()).second;
+    if (is_new) queued_bytes_ += key.size() + kBytesPerQueuedKey;
   }
+  if (queued_bytes_ > kMaxQueuedBytes) OverflowPrefixes();
+}
+
+void Tracking::OverflowPrefixes() {
+  for (auto& [name, prefix] : prefixes_) {
+    if (prefix.changed.empty()) continue;
+    prefix.changed.clear();
+    prefix.has_overflowed = true;
+  }
+  queued_bytes_ = 0;
 }
 
 void Tracking::Broadcast() {
@@ -179,19 +195,25 @@ void Tracking::Broadcast() {
   // client that exceeds its output limit, which changes prefixes_.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
+    bool has_overflowed;
     std::vector<uint64_t> ids;
   };
   std::vector<Part> parts;
   for (auto& [name, prefix] : prefixes_) {
-    if (prefix.changed.empty()) continue;
-    parts.push_back({std::exchange(prefix.changed, {}), {}});
+    if (prefix.changed.empty() && !prefix.has_overflowed) continue;
+    parts.push_back({std::exchange(prefix.changed, {}), std::exchange(prefix.has_overflowed, false), {}});
     for (const auto& [id, session] : prefix.sessions) parts.back().ids.push_back(id);
   }
+  queued_bytes_ = 0;
   for (const Part& part : parts) {
     const std::string all = ArrayOfOthers(part.changed, kNobody);
     for (uint64_t id : part.ids) {
       Session* session = parts_.clients.Find(id);
       if (session == nullptr || session->tracking == nullptr) continue;
+      if (part.has_overflowed) {
+        TellAll(*session);
+        continue;
+      }
       const std::string own = session->tracking->no_loop ? ArrayOfOthers(part.changed, id) : std::string();
       if (!session->tracking->no_loop) {
         Tell(*session, all);

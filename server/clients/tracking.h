@@ -57,7 +57,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // The first call forgets up to 100 keys. While the table stays above a limit, each call forgets up to 100 keys more
   // than the call before.
   void EnforceTableLimit();  // above a limit of the table: forgets some keys, tells their readers
-  // Sends the invalidations of broadcast mode. Sends an invalidation of all keys to the clients in
+  // Sends the invalidations of broadcast mode: the changed keys, or an invalidation of all keys if the names of the
+  // keys that one Turn has changed take more than 16 MB. Sends an invalidation of all keys to the clients in
   // clients_to_tell_all_. Called at the end of a Turn (a pass of the event loop).
   void Broadcast();  // sends the invalidations that have waited for the end of the Turn
 
@@ -87,10 +88,12 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
     // The keys with this prefix that were changed in this Turn, each with the id of the client that changed it last; 0
     // means no client.
     std::map<std::string, uint64_t, std::less<>> changed;  // keys changed in this Turn, and who changed each last
+    bool has_overflowed = false;  // true: too many keys were changed, so Broadcast tells that all keys are invalid
   };
 
   void Invalidate(Readers::iterator row);  // tells all readers of a key, and forgets them
   void QueueForBroadcast(Bytes key);       // notes a changed key for Broadcast, at each of its prefixes
+  void OverflowPrefixes();                 // forgets the noted keys; Broadcast then tells that all keys are invalid
   void RemovePrefixes(Session& session);   // removes the client from all prefixes
   // Sends an invalidation to the client, or to the client that its option REDIRECT names. `keys` is a RESP array of the
   // keys; a RESP null means all keys.
@@ -108,6 +111,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // The ids of clients that have read keys which were not remembered, because the table had reached twice a limit.
   // Broadcast tells these clients to drop all keys.
   std::set<uint64_t> clients_to_tell_all_;  // clients to which Broadcast sends an invalidation of all keys
+  size_t queued_bytes_ = 0;                 // memory of the changed keys at all prefixes
   size_t tracking_client_count_ = 0;        // number of clients with tracking on
   size_t name_bytes_ = 0;                   // total size of the remembered keys' names
   size_t item_count_ = 0;                   // number of pairs of a remembered key and a reader

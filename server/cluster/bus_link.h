@@ -70,9 +70,6 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
 
   ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
-  // If a replica's primary answers on a link that was opened without a replication link, the primary has probably
-  // restarted, perhaps with older data.
-  int64_t least_offset_of_primary = 0;  // a smaller offset of the peer shows that it has restarted; 0: is not known
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".

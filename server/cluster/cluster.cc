@@ -230,8 +230,6 @@ void Cluster::Save(ClusterHost::Durably durably) {
 void Cluster::OnLinkConnected(BusLink& link) {
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  if (view_->me().primary == &node && !core_.host.IsLinked())
-    link.least_offset_of_primary = std::max(node.offset, History::PlainOffset(core_.host.Offset()));
   const int64_t waits_since_ms = node.ping_sent_ms;
   gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
   // Keeps the time of a PING that was not answered on the previous connection: the node has been silent since then, not
@@ -251,10 +249,7 @@ ClusterNode* Cluster::IdentifySender(BusLink& link, const PacketHeader& header) 
 
 void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
   ClusterNode* sender = IdentifySender(link, packet.header);
-  if (sender != nullptr && !sender->IsMyself()) {
-    UpdateEpochsAndOffset(*sender, packet.header);
-    DetectRestartOfPrimary(link, *sender);
-  }
+  if (sender != nullptr && !sender->IsMyself()) UpdateEpochsAndOffset(*sender, packet.header);
   if (std::holds_alternative<PingBody>(packet.body)) return HandlePingPongOrMeet(link, sender, packet);
   if (sender != nullptr && !sender->IsMyself()) HandleOtherPacket(*sender, packet);
 }
@@ -273,13 +268,6 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if ((header.flags & kNodeReplica) != 0) sender.replica_offset = sender.offset;
   sender.offset_at_ms = clock_.NowMs();
   if (view_->me().primary == &sender) manual_failover_.ReceivePrimaryOffset(header);
-}
-
-// Notices that the primary has restarted with older data: on a connection that was opened after the replication link
-// had ended, its offset is smaller than before. (On an older connection, a packet may only be older than the stream.)
-void Cluster::DetectRestartOfPrimary(const BusLink& link, const ClusterNode& sender) {
-  if (view_->me().primary != &sender || core_.host.IsLinked()) return;
-  if (sender.offset != 0 && sender.offset < link.least_offset_of_primary) core_.host.HandleRestartOfPrimary();
 }
 
 void Cluster::HandleOtherPacket(ClusterNode& sender, const BusPacket& packet) {

@@ -106,8 +106,6 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void DetectRestartOfPrimary(const BusLink& link,  // tells the host if the primary has restarted with older data
-                              const ClusterNode& sender);
   void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set

@@ -43,9 +43,6 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // this node's replication offset, by which elections compare replicas
-  // Called if the primary has restarted with older data since this replica lost the link to it. Until the link is up
-  // again, elections must prefer replicas that are linked.
-  virtual void HandleRestartOfPrimary() = 0;  // the primary has restarted with older data, and the link is down
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now

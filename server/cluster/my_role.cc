@@ -1,5 +1,7 @@
 #include "server/cluster/my_role.h"
 
+#include <algorithm>
+
 namespace respite {
 
 void MyRole::Follow(ClusterNode& primary) {
@@ -16,8 +18,8 @@ void MyRole::Follow(ClusterNode& primary) {
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
   const bool shares_history = me.IsReplica() && me.shard == primary.shard && (old_has_gone || old == &primary);
   // The present primary has all data of this node. A new one has the data up to the offset that it reached as a
-  // replica.
-  const int64_t shared_until = old == &primary ? History::kMaxOffset : primary.replica_offset;
+  // replica; a negative offset says that nothing is known to be shared (History::OffsetInElections).
+  const int64_t shared_until = old == &primary ? History::kMaxOffset : std::max<int64_t>(primary.replica_offset, 0);
   if (me.IsPrimary()) {
     view.StopSlotMoves();
     view.DropSlotsOf(me);

@@ -104,8 +104,6 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
 
-void ServerClusterHost::HandleRestartOfPrimary() { services_.data.dataset.history.NotePrimaryMovedOn(); }
-
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {
   const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;
   return age_s < 0 ? std::nullopt : std::optional(age_s * 1000);

@@ -23,7 +23,6 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
 
   // The functions of ClusterHost.
   int64_t Offset() const override;                    // replication offset of this server, for elections
-  void HandleRestartOfPrimary() override;             // until the link is up, elections prefer linked replicas
   std::optional<int64_t> DataAgeMs() const override;  // ms since the link's end or last input; nullopt: never linked
   bool IsLinked() const override;                     // true: this replica receives its primary's stream now
   bool HasWholeData() const override;                 // the data is complete; false: this replica must not be elected

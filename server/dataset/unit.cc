@@ -85,10 +85,14 @@ void Unit::Record(int db, const Propagation& effect, std::span<const Bytes> argu
   }
 }
 
+void Unit::NoteKeyToPurge(int db, Bytes key) {
+  if (keys_to_purge_ == nullptr) keys_to_purge_ = std::make_unique<KeysToPurge>();
+  keys_to_purge_->Add(db, key);
+}
+
 void Unit::PurgeLast() {
-  const auto [db, key] = std::move(keys_to_purge_.back());
-  keys_to_purge_.pop_back();
-  if (rule_ == ExpiryRule::kPurge) PurgeIfExpired(db, key);
+  const auto [db, key] = keys_to_purge_->TakeLast();
+  PurgeIfExpired(db, key);
 }
 
 void Unit::PurgeIfExpired(int db, Bytes key) {
@@ -109,9 +113,10 @@ void Unit::MarkModified(int db, Bytes key) {
 }
 
 void Unit::PassToJournals(Grouping grouping) {
-  if (rule_ != ExpiryRule::kPurge) keys_to_purge_.clear();
-  for (const auto& [db, key] : keys_to_purge_) PurgeIfExpired(db, key);
-  keys_to_purge_.clear();
+  if (keys_to_purge_ != nullptr) {
+    for (const auto& [db, key] : keys_to_purge_->All()) PurgeIfExpired(db, key);
+    keys_to_purge_.reset();
+  }
   const size_t end = data_.propagated_commands.Count();
   const size_t step = grouping == Grouping::kApart ? 1 : end - first_own_command_;
   for (size_t first = first_own_command_; first < end; first += step) {

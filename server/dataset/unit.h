@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -118,8 +121,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportMiss(int db, Bytes key) {  // counts a read that found no key, and sends "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
-    if (!keys_to_purge_.empty() && keys_to_purge_.back().first == db && keys_to_purge_.back().second == key)
-      PurgeLast();
+    if (keys_to_purge_ != nullptr && keys_to_purge_->IsLast(db, key)) PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
   // Reports that these databases are about to lose all their keys, `keys` in total. As in Redis, the flush adds `keys`
@@ -135,9 +137,10 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   uint64_t ChangeCount() const { return changes_; }  // number of changes reported and counted so far
 
-  void Purge(int db, Entry* entry);     // removes an expired key now, and propagates the removal
+  void Purge(int db, Entry* entry);  // removes an expired key now, and propagates the removal
+  // A script may read the same expired key any number of times, so each key is noted once. Cost: O(log noted keys).
   void PurgeLater(int db, Bytes key) {  // Close will remove what is expired of the key (only under kPurge)
-    keys_to_purge_.emplace_back(db, std::string(key));
+    if (rule_ == ExpiryRule::kPurge) NoteKeyToPurge(db, key);
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
@@ -163,13 +166,37 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // completely or not at all. kApart: each command as a group of its own. The Unit may be used again, but ChangeCount
   // is not reset.
   void Close(Grouping grouping = Grouping::kTogether) {  // ends the execution: passes its commands to the journals
-    if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
+    if (keys_to_purge_ != nullptr || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }
 
  private:
+  class KeysToPurge {  // expired keys, or hashes with expired fields, that reads found; each once, in order
+   public:
+    void Add(int db, Bytes key) {
+      if (known_.contains({db, key})) return;
+      list_.emplace_back(db, key);
+      known_.emplace(db, list_.back().second);
+    }
+    bool IsLast(int db, Bytes key) const {  // true: this key was added last
+      return !list_.empty() && list_.back().first == db && list_.back().second == key;
+    }
+    std::pair<int, std::string> TakeLast() {  // removes and returns the key that was added last; requires: there is one
+      known_.erase({list_.back().first, list_.back().second});
+      std::pair<int, std::string> last = std::move(list_.back());
+      list_.pop_back();
+      return last;
+    }
+    const std::list<std::pair<int, std::string>>& All() const { return list_; }  // database and name of each key
+
+   private:
+    std::list<std::pair<int, std::string>> list_;  // a list, because known_ refers to its texts
+    std::set<std::pair<int, Bytes>> known_;        // the keys in list_
+  };
+
+  void NoteKeyToPurge(int db, Bytes key);  // adds to keys_to_purge_
   void MarkModified(int db, Bytes key);    // sets the last-modified time (LRM) of the key to now, if the key exists
   void PassToJournals(Grouping grouping);  // the work of Close: purges keys, passes the commands to the journals
-  void PurgeLast();                        // removes the last item of keys_to_purge_; under kPurge, purges that key
+  void PurgeLast();                        // removes the last item of keys_to_purge_, and purges that key
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes and returns a key that has expired, is evicted, or whose slot is flushed or migrated. Notifies listeners,
   // and propagates the removal as the command `verb` (DEL or UNLINK).
@@ -186,8 +213,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::propagated_commands
   uint64_t changes_ = 0;                        // number of changes that this execution has counted
   uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
-  std::vector<std::pair<int, std::string>>
-      keys_to_purge_;  // expired keys, or hashes with expired fields, that reads found: database and key
+  std::unique_ptr<KeysToPurge> keys_to_purge_;  // what Close must purge, under kPurge; null: nothing
 };
 
 }  // namespace respite

@@ -181,9 +181,8 @@ Handshake::Verdict Handshake::ParseContinue(Bytes line) {
   return Verdict::kContinue;
 }
 
-// Parses +FULLRESYNC: the replication ID and the offset. If the offset is smaller than that of the present data, the
-// primary has probably restarted with older data. Elections use this, because the old data stays until the snapshot has
-// arrived.
+// Parses +FULLRESYNC: the replication ID and the offset. If the ID is that of the present data, the primary has all of
+// this history. Elections use this, because the old data stays until the snapshot has arrived.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
@@ -194,12 +193,7 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   }
   id_ = id;
   offset_ = offset;
-  History& history = parts_.history;
-  if (id == history.id) {
-    history.shared_until = History::kMaxOffset;
-  } else if (offset <= history.offset) {
-    history.NotePrimaryMovedOn();
-  }
+  if (id == parts_.history.id) parts_.history.shared_until = History::kMaxOffset;
   parts_.env.log.Notice(StrCat("Full resync from master: ", id_, ":", offset_));
   return Verdict::kSnapshot;
 }

@@ -140,7 +140,10 @@ AofLoader::Outcome AofLoader::RunRecords(const Part& part, uint64_t offset) {
   for (;;) {
     batch.Clear();
     const AofReader::Status status = reader.Next(batch);
-    if (status != AofReader::Status::kRecords) return HandleEndOfRecords(part, reader, status);
+    if (status != AofReader::Status::kRecords) {
+      services_.storage.loading.file_history().record_bytes += reader.Offset() - offset;
+      return HandleEndOfRecords(part, reader, status);
+    }
     if (!Run(part, batch)) return stopped_ ? Outcome::kStopped : Outcome::kFailed;
     if (ReportProgress(bytes_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }

@@ -55,6 +55,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   struct FileHistory {                                  // the replication ID and offset in the loaded files
     std::string id;                                     // replication ID; empty: none
     int64_t offset = -1;                                // replication offset; -1: none
+    uint64_t record_bytes = 0;                          // bytes of commands in the append-only files
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
     std::string primary;                                // the primary whose history it is, "host:port"; or empty
     bool has_local_writes = false;                      // the data has changes that are not in the history

@@ -17,6 +17,7 @@ std::string OffsetFile::Name() const { return parts_.env.settings.dbfilename + "
 std::string OffsetFile::Path() const { return parts_.env.settings.folder->Path() + '/' + Name(); }
 
 int64_t OffsetFile::Read() {
+  if (!parts_.env.settings.cluster_enabled) return 0;
   constexpr uint64_t kMaxBytes = 32;
   auto text = ReadFile(parts_.files, Name(), kMaxBytes);
   if (!text && text.error() == ENOENT) return 0;
@@ -39,7 +40,7 @@ void OffsetFile::Cover() {
 void OffsetFile::Extend() {
   const Settings& settings = parts_.env.settings;
   const bool keeps_data = settings.appendonly || !settings.save.empty() || parts_.snapshots.HasDump();
-  if (!keeps_data || parts_.snapshots.LeavesDumpToOtherServer()) return;
+  if (!settings.cluster_enabled || !keeps_data || parts_.snapshots.LeavesDumpToOtherServer()) return;
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < retry_at_ms_) return;
   if (!Write(std::min(parts_.history.offset, History::kMaxOffset / 2 - kStep) + kStep))
@@ -52,7 +53,9 @@ void OffsetFile::HandleNewFolder() {
 
 void OffsetFile::WriteFinal() {
   is_final_ = true;
-  if (covered_ != 0) Write(std::max(parts_.history.offset, parts_.history.least_offset));
+  // A server without its primary's data starts again with its old data, whose offsets the file must still cover.
+  if (covered_ != 0 && parts_.history.data != History::Data::kNone)
+    Write(std::max(parts_.history.offset, parts_.history.least_offset));
 }
 
 bool OffsetFile::Write(int64_t offset) {

@@ -1,12 +1,14 @@
-// OffsetFile: the file <dbfilename>.offset, with one number. No byte of this server's replication stream has a larger
-// offset than this number, not even one that no dump or append-only file contains.
+// OffsetFile: the file <dbfilename>.offset of a cluster node, with one number. No byte of the node's replication stream
+// has a larger offset than this number, not even one that no dump or append-only file contains.
 //
 // After a crash, the files with the data end before the offset that replicas have reached. If the next history began
 // there, a replica that has only the old data could have a larger offset than replicas with the data since the restart,
-// and elections and Sentinels would prefer it. So the history of a primary that starts again begins at this number.
+// and would win elections. So the history of a primary that starts again begins at this number.
 //
 // While the server runs, the number is up to 4 GB (kStep) larger than the offset, so it is rarely written. A server
-// that stops in the normal way writes its exact offset. Servers that keep nothing on disk do not have this file.
+// that stops in the normal way writes its exact offset. Nodes that keep nothing on disk do not have this file, nor do
+// servers outside of a cluster: if another server was promoted while a primary was down, the cluster knows from its
+// epochs which history is newer, but a Sentinel would only compare the offsets, and prefer replicas of the old primary.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ namespace respite {
 struct History;
 class Snapshots;
 
-class OffsetFile {  // <dbfilename>.offset: a number that no replication offset of this server exceeds
+class OffsetFile {  // <dbfilename>.offset: a number that no replication offset of this node exceeds
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
@@ -34,12 +36,13 @@ class OffsetFile {  // <dbfilename>.offset: a number that no replication offset 
   static constexpr int64_t kStep = int64_t{1} << 32;  // a number that is written exceeds the offset by this many bytes
   static constexpr int64_t kMargin = int64_t{1} << 20;  // the next number is written this many bytes before the last
 
-  // Returns the number in the file. Returns 0 if there is no file; also, with a warning in the log, if the file cannot
-  // be read or has no valid number. Called at startup.
+  // Returns the number in the file. Returns 0 outside of a cluster, and if there is no file; also, with a warning in
+  // the log, if the file cannot be read or has no valid number. Called at startup.
   int64_t Read();  // returns the number in the file; 0: there is none
-  // Makes the file cover the offset of History. Does nothing on a server without dump, save points and append-only
-  // file, because a restart would not find any data. Must be called before replicas get bytes up to this offset. If
-  // the write fails, logs a warning, and tries again after a second. Cost: a comparison; every 4 GB a synced file.
+  // Makes the file cover the offset of History. Does nothing outside of a cluster, and on a node without dump, save
+  // points and append-only file, because a restart would not find any data. Must be called before replicas get bytes up
+  // to this offset. If the write fails, logs a warning, and tries again after a second. Cost: a comparison; every 4 GB
+  // a synced file.
   void Cover();            // writes the file if the replication offset comes near the number in it
   void HandleNewFolder();  // after a change of `dir` or `dbfilename`, lets Cover write the file there
   // Writes the exact offset, because nothing is added to the stream from now on. Does nothing if there is no file.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "protocol/redis_version.h"
 #include "scripting/function_library.h"
@@ -38,13 +39,15 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
   // Stores the replication ID and offset if other servers may have this history (is_shared), or if the offset is not 0,
   // because they may have had an earlier one. Otherwise a replica with a larger offset could win an election after this
   // server restarts. In the base of an append-only file, the offset of a history that is not shared is stored as at
-  // least History::least_offset, because the history must begin there when it is shared after a restart.
+  // least History::least_offset, because the history must begin there when it is shared after a restart. While the
+  // history is not shared, the offset does not count writes. So each such file gets an ID of its own: otherwise files
+  // with different data would have the same ID and offset, and a replica could continue from a wrong one.
   const bool begins_later = purpose == RdbPurpose::kAofBase && !parts_.history.is_shared;
   const int64_t least = begins_later ? parts_.history.least_offset : 0;
   const int64_t offset = std::max(parts_.history.offset, least);
   if ((parts_.history.is_shared || offset != 0) && parts_.history.IsKnown()) {
     content.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
-    content.aux.emplace_back("repl-id", parts_.history.id);
+    content.aux.emplace_back("repl-id", parts_.history.is_shared ? parts_.history.id : RandomHex(History::kIdLength));
     content.aux.emplace_back("repl-offset", std::to_string(offset));
     const auto& primary = parts_.env.settings.replicaof;
     if (primary && parts_.history.IsWhole() && parts_.history.IsConfirmed())

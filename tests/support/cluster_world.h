@@ -71,7 +71,6 @@ class ClusterWorld {
     bool holds_writes = false;
     bool is_in_long_task = false;  // tasks wait for EndLongTask
     int promotions = 0;
-    int primary_restarts = 0;  // calls of HandleRestartOfPrimary
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
     bool fails_to_save = false;
@@ -83,7 +82,6 @@ class ClusterWorld {
 
     // ClusterHost
     int64_t Offset() const override { return offset; }
-    void HandleRestartOfPrimary() override { ++primary_restarts; }
     std::optional<int64_t> DataAgeMs() const override {
       return synced_at_ms_ ? std::optional(world_.NowMs() - *synced_at_ms_) : std::nullopt;
     }

@@ -74,7 +74,8 @@ void CheckTotalSize(const Call& call, std::span<const Bytes> codes) {
   auto total_bytes = static_cast<int64_t>(libraries.Loaded().code_bytes);
   for (Bytes code : codes) {
     const Result<FunctionHeader> header = ReadFunctionHeader(code);
-    const FunctionLibrary* const former = header ? libraries.Loaded().Find(header.value().name) : nullptr;
+    if (!header) break;  // loading will end here. Reading all faulty headers could take seconds
+    const FunctionLibrary* const former = libraries.Loaded().Find(header.value().name);
     total_bytes +=
         static_cast<int64_t>(code.size()) - static_cast<int64_t>(former == nullptr ? 0 : former->code.size());
   }

@@ -118,6 +118,23 @@ TEST_F(TrackingTest, BroadcastTellsWhatBeginsWithAPrefixOnceATurn) {
   EXPECT_EQ(After("SET c:1 2"), "");
 }
 
+// The names that a script has changed would otherwise need any amount of memory until the end of the turn.
+TEST_F(TrackingTest, ABroadcastOfTooLongNamesTellsThatAllKeysAreInvalid) {
+  const std::string all = StrCat(kInvalidateHead, "_\r\n");
+  const std::string long_text(1 << 20, 'x');
+  for (const char* no_loop : {"", " NOLOOP"}) {
+    TestClient reader(server_, RespVersion::kResp3);
+    reader.Run(StrCat("CLIENT TRACKING ON BCAST PREFIX a: PREFIX b:", no_loop));
+    std::vector<std::string> words = {"MSET"};
+    for (int i = 0; i < 20; ++i) words.insert(words.end(), {StrCat("a:", i, long_text), "1"});
+    words.insert(words.end(), {"b:1", "1"});
+    writer_.Run(words);
+    EXPECT_EQ(reader.Raw(""), all + Invalidate({"b:1"}));
+    writer_.Run("SET a:1 1");
+    EXPECT_EQ(reader.Raw(""), Invalidate({"a:1"})) << "the next turn begins anew";
+  }
+}
+
 TEST_F(TrackingTest, BroadcastWithNoLoopTellsTheChangesOfOthers) {
   reader_.Run("CLIENT TRACKING ON BCAST NOLOOP");
   EXPECT_EQ(Ask("SET own 1"), "+OK\r\n");

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/str_cat.h"
 #include "datatypes/hash.h"
 #include "server/dataset/key_usage.h"
+#include "server/dataset/unit.h"
 
 namespace respite {
 namespace {
@@ -170,6 +172,26 @@ TEST_F(ExpiryTest, ARoundEndsWhenItIsSwitchedOff) {
   expiry.SetActive(false);
   EXPECT_EQ(expiry.RunSlice().outcome, Expiry::Outcome::kFinished);
   EXPECT_EQ(keyspace_[0].Size(), left);
+}
+
+// A script may read the same expired key any number of times.
+TEST_F(ExpiryTest, AKeyThatIsFoundExpiredOftenIsNotedOnce) {
+  const std::string key(10'000, 'k');
+  AddKey(0, key, 500);
+  for (const ExpiryRule rule : {ExpiryRule::kHide, ExpiryRule::kPurge}) {
+    const ThreadMemory memory = ThreadMemory::OfThisThread();
+    const int64_t before = memory.HeldBytes();
+    Unit unit(data_, 1000, rule);
+    for (int i = 0; i < 1000; ++i) {
+      unit.PurgeLater(0, key);
+      unit.PurgeLater(0, "absent");
+    }
+    EXPECT_LT(memory.HeldBytes() - before, 100'000);
+    unit.ReportMiss(0, "absent");
+    unit.Close();
+    EXPECT_EQ(keyspace_[0].Find(key) == nullptr, rule == ExpiryRule::kPurge);
+  }
+  EXPECT_EQ(stats_.expired_keys, 1u);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The replication offset with which a primary starts again. It must exceed the offsets of replicas that have only data
-// from before, because elections and Sentinels prefer the larger offset.
+// The replication offset with which a primary starts again. In a cluster, it must exceed the offsets of replicas that
+// have only data from before, because elections prefer the larger offset. Outside of a cluster, it must not exceed the
+// old offset, because a Sentinel may have promoted another server meanwhile. The replicas here are not cluster nodes.
 #include "server/storage/offset_file.h"
 
 #include <gmock/gmock.h>
@@ -25,6 +26,14 @@ constexpr char kOffsetFileName[] = "dump.rdb.offset";
 class OffsetFileTest : public ReplicationTest {
  protected:
   OffsetFileTest() { network().SetPiece(1 << 20); }
+  // Adds a cluster node that owns all slots.
+  ReplicationMember& AddNode(std::vector<std::string> directives = {}) {
+    directives.emplace_back("cluster-enabled yes");
+    ReplicationMember& node = world_.Add(std::move(directives));
+    EXPECT_THAT(node.Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
+    network().Step(2500);
+    return node;
+  }
   // Adds more to the stream than to the files.
   void SendMuch(ReplicationMember& primary, std::vector<std::string> words) {
     words.emplace_back(5'000'000, 'x');
@@ -61,7 +70,7 @@ TEST_F(OffsetFileTest, CoversWhatOnlyReplicasGet) {
   for (const char* const directive : {"appendonly yes", "save 3600 1"}) {
     for (const std::vector<std::string>& words : commands) {
       SCOPED_TRACE(StrCat(directive, " ", words[0]));
-      ReplicationMember& primary = world_.Add({directive});
+      ReplicationMember& primary = AddNode({directive});
       ReplicationMember& stale = AddLinked(primary);
       SendMuch(primary, words);
       ASSERT_GT(stale.history().offset, 25'000'000);
@@ -72,7 +81,7 @@ TEST_F(OffsetFileTest, CoversWhatOnlyReplicasGet) {
 
 // The base has no offset.
 TEST_F(OffsetFileTest, SurvivesARewriteAsCommands) {
-  ReplicationMember& primary = world_.Add({"appendonly yes", "aof-use-rdb-preamble no"});
+  ReplicationMember& primary = AddNode({"appendonly yes", "aof-use-rdb-preamble no"});
   ReplicationMember& stale = AddLinked(primary);
   primary.Run("SET a 1");
   SendMuch(primary, {"PUBLISH", "news"});
@@ -84,7 +93,7 @@ TEST_F(OffsetFileTest, SurvivesARewriteAsCommands) {
 
 // Each life of the primary begins with the same dump.
 TEST_F(OffsetFileTest, GrowsWithEachStartFromTheSameDump) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   ReplicationMember& stale = AddLinked(primary);
   primary.Run("SET a 1");
   network().Step(1500);
@@ -106,7 +115,7 @@ TEST_F(OffsetFileTest, GrowsWithEachStartFromTheSameDump) {
 
 // The number is on the disk before a replica gets bytes that it did not cover before.
 TEST_F(OffsetFileTest, IsNeverBehindTheReplicasWhenTheMachineCrashes) {
-  ReplicationMember& primary = world_.Add({"appendonly yes"});
+  ReplicationMember& primary = AddNode({"appendonly yes"});
   ReplicationMember& stale = AddLinked(primary);
   EXPECT_GT(Number(primary), stale.history().offset);
   network().SetApart(primary.port(), stale.port());
@@ -117,7 +126,7 @@ TEST_F(OffsetFileTest, IsNeverBehindTheReplicasWhenTheMachineCrashes) {
 }
 
 TEST_F(OffsetFileTest, AReplicaAtTheEndOfTheDumpContinuesAfterACrash) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   ReplicationMember& replica = AddLinked(primary);
   ReplicationMember& its_replica = AddLinked(replica);
   primary.Run("SET a 1");
@@ -144,7 +153,7 @@ TEST_F(OffsetFileTest, AReplicaAtTheEndOfTheDumpContinuesAfterACrash) {
 
 // A replica of Redis cannot be told that its offset changes, and one that lacks bytes cannot get them.
 TEST_F(OffsetFileTest, OthersGetASnapshotAfterACrash) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   AddLinked(primary);
   primary.Run("SET a 1");
   network().Step(1500);
@@ -171,7 +180,7 @@ TEST_F(OffsetFileTest, OthersGetASnapshotAfterACrash) {
 }
 
 TEST_F(OffsetFileTest, HasTheExactOffsetAfterAShutdown) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   AddLinked(primary);
   primary.Run("SET a 1");
   network().Step(1500);
@@ -194,7 +203,7 @@ TEST_F(OffsetFileTest, HasTheExactOffsetAfterAShutdown) {
 
 // The dump is older than the last offset.
 TEST_F(OffsetFileTest, AShutdownWithoutASaveIsNoReasonToReuseOffsets) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   ReplicationMember& stale = AddLinked(primary);
   ASSERT_THAT(primary.Run("SAVE"), Ok());
   SendMuch(primary, {"SET", "a"});
@@ -207,7 +216,7 @@ TEST_F(OffsetFileTest, AShutdownWithoutASaveIsNoReasonToReuseOffsets) {
 }
 
 TEST_F(OffsetFileTest, AServerThatKeepsNothingHasNone) {
-  ReplicationMember& primary = world_.Add({"repl-diskless-sync yes"});
+  ReplicationMember& primary = AddNode({"repl-diskless-sync yes"});
   AddLinked(primary);
   primary.Run("SET a 1");
   network().Step(5000);
@@ -215,14 +224,68 @@ TEST_F(OffsetFileTest, AServerThatKeepsNothingHasNone) {
   ASSERT_THAT(primary.Run("BGSAVE").Text(), StartsWith("Background saving started"));
   network().Step(100);
   EXPECT_TRUE(primary.files().Has(kOffsetFileName)) << "a restart would find data";
-  ReplicationMember& alone = world_.Add({"appendonly yes", "save 3600 1"});
+  ReplicationMember& alone = AddNode({"appendonly yes", "save 3600 1"});
   alone.Run("SET a 1");
   network().Step(5000);
   EXPECT_FALSE(alone.files().Has(kOffsetFileName)) << "it has no replica";
 }
 
+// A Sentinel may have promoted another server while this one was down. The offsets of its replicas must not exceed
+// those of the promoted server's replicas.
+TEST_F(OffsetFileTest, OutsideOfAClusterAServerBeginsWhereItsFilesEnd) {
+  for (const bool has_aof : {false, true}) {
+    ReplicationMember& primary = world_.Add({has_aof ? "appendonly yes" : "save 3600 1"});
+    ReplicationMember& replica = AddLinked(primary);
+    SendMuch(primary, {"SET", "a"});
+    network().Step(1500);
+    const int64_t written = primary.history().offset;
+    ASSERT_THAT(primary.Run("SAVE"), Ok());
+    SendMuch(primary, {"PUBLISH", "news"});
+    network().SetApart(primary.port(), replica.port());
+    primary.Stop();
+    EXPECT_FALSE(primary.files().Has(kOffsetFileName));
+    primary.Start();
+    ReplicationMember& fresh = AddLinked(primary);
+    EXPECT_NEAR(static_cast<double>(fresh.history().offset), static_cast<double>(written), 1000) << has_aof;
+  }
+}
+
+// While a server has no backlog, its offset does not count writes.
+TEST_F(OffsetFileTest, FilesOfAHistoryThatEndedHaveNoCommonId) {
+  ReplicationMember& primary = world_.Add({"repl-backlog-ttl 1"});
+  AddLinked(primary).Stop();
+  network().Step(5000);
+  ASSERT_GT(primary.history().offset, 0);
+  ASSERT_FALSE(primary.history().is_shared);
+  ASSERT_THAT(primary.Run("SAVE"), Ok());
+  const std::string dump = primary.files().Content("dump.rdb");
+  primary.Run("SET written 1");
+  ASSERT_THAT(primary.Run("SAVE"), Ok());
+  primary.Stop();
+  primary.Start();
+  ReplicationMember& copy = world_.Add();
+  copy.Stop();
+  copy.files().Put("dump.rdb", dump);
+  copy.Start({StrCat("replicaof 127.0.0.1 ", primary.port())});
+  network().Step(3000);
+  ASSERT_TRUE(copy.IsLinked());
+  ExpectSameData(primary, copy);
+}
+
+// Its files still have the old data, with the old offsets.
+TEST_F(OffsetFileTest, AStopWithoutDataKeepsTheNumber) {
+  ReplicationMember& primary = AddNode({"save 3600 1"});
+  AddLinked(primary);
+  const int64_t number = Number(primary);
+  ASSERT_GT(number, OffsetFile::kStep / 2);
+  primary.server()->services().data.dataset.history.data = History::Data::kNone;
+  primary.server()->services().data.dataset.history.offset = 0;
+  ShutDown(primary, "SHUTDOWN NOSAVE");
+  EXPECT_EQ(Number(primary), number);
+}
+
 TEST_F(OffsetFileTest, AFailedWriteIsLoggedAndRepeated) {
-  ReplicationMember& primary = world_.Add({"save 3600 1", "repl-diskless-sync yes"});
+  ReplicationMember& primary = AddNode({"save 3600 1", "repl-diskless-sync yes"});
   primary.files().FailFrom(FaultyFiles::Operation::kRename, 1, ENOSPC);
   AddLinked(primary, {"save 3600 1"});
   EXPECT_THAT(primary.Log(), HasSubstr("Can't write the replication offset to"));
@@ -235,7 +298,7 @@ TEST_F(OffsetFileTest, AFailedWriteIsLoggedAndRepeated) {
 TEST_F(OffsetFileTest, ANumberThatCannotBeTrueIsIgnored) {
   for (const char* const text : {"", "\n", "x\n", "-1\n", "1 \n", "1\n1\n", "9223372036854775807\n",
                                  "576460752303423489\n", "11111111111111111111111111111111111111111111\n"}) {
-    ReplicationMember& primary = world_.Add({"appendonly yes"});
+    ReplicationMember& primary = AddNode({"appendonly yes"});
     primary.Run("SET a 1");
     primary.Stop();
     primary.files().Put(kOffsetFileName, text);
@@ -247,7 +310,7 @@ TEST_F(OffsetFileTest, ANumberThatCannotBeTrueIsIgnored) {
 }
 
 TEST_F(OffsetFileTest, AnUnreadableFileIsIgnored) {
-  ReplicationMember& primary = world_.Add({"appendonly yes"});
+  ReplicationMember& primary = AddNode({"appendonly yes"});
   primary.files().Put(kOffsetFileName, "1000\n");
   primary.Stop();
   primary.Start();
@@ -258,7 +321,7 @@ TEST_F(OffsetFileTest, AnUnreadableFileIsIgnored) {
 
 // A primary that was replaced while it was down has no more data than its dump says.
 TEST_F(OffsetFileTest, APrimaryThatBecomesAReplicaCountsOnlyItsData) {
-  ReplicationMember& primary = world_.Add();
+  ReplicationMember& primary = AddNode();
   ReplicationMember& replica = AddLinked(primary);
   primary.Run("SET a 1");
   network().Step(1500);
@@ -270,7 +333,7 @@ TEST_F(OffsetFileTest, APrimaryThatBecomesAReplicaCountsOnlyItsData) {
   primary.Start();
   EXPECT_GT(primary.history().offset, offset + OffsetFile::kStep / 2);
   network().SetApart(primary.port(), replica.port());
-  primary.Follow(replica);
+  primary->services().replication.Follow("127.0.0.1", replica.port(), 0);
   EXPECT_EQ(primary.history().offset, offset);
   network().SetTogether(primary.port(), replica.port());
   network().Step(3000);
@@ -279,7 +342,7 @@ TEST_F(OffsetFileTest, APrimaryThatBecomesAReplicaCountsOnlyItsData) {
 }
 
 TEST_F(OffsetFileTest, MovesWithTheDump) {
-  ReplicationMember& primary = world_.Add({"save 3600 1", "enable-protected-configs yes"});
+  ReplicationMember& primary = AddNode({"save 3600 1", "enable-protected-configs yes"});
   AddLinked(primary);
   EXPECT_GT(Number(primary), 0);
   ASSERT_THAT(primary.Run("CONFIG SET dbfilename other.rdb"), Ok());

@@ -275,6 +275,20 @@ TEST_P(FunctionCommands, RestoreRefusesBadPayloads) {
   EXPECT_EQ(Dump(), dump);
 }
 
+// The headers of libraries are read before the time of loading is limited. A header may have 30,000 words.
+TEST_P(FunctionCommands, RestoreReadsNoHeaderAfterAFaultyOne) {
+  Load(Library("kept", "f", "return 1"));
+  std::string words;
+  while (words.size() < 60'000) words += " x";
+  const std::string payload = FunctionPayload(std::vector<Bytes>(500, "#!lua" + words + "\n"), RdbCompression::kOn);
+  for (const char* policy : {"APPEND", "REPLACE", "FLUSH"}) {
+    const std::clock_t start = std::clock();
+    EXPECT_THAT(Restore(payload, policy), Error("ERR Invalid metadata value given: x"));
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 4) << "it was 1.2 s";
+  }
+  EXPECT_THAT(LibraryNames(), ElementsAre("kept"));
+}
+
 // A small payload can unpack to gigabytes. It is refused before any code is loaded, whose time is limited.
 TEST_P(FunctionCommands, RestoreRefusesPayloadsThatUnpackToTooMuch) {
   Load(Library("kept", "f", "return 1"));
