@@ -207,13 +207,10 @@ JsonOperand Signed(JsonOperator op, const JsonOperand& operand) {
 }
 
 JsonOperand PathOperand(const JsonExpression& path, const JsonContext& context) {
-  JsonMatches matches;
-  const JsonMatch document{&context.root, nullptr};
-  SelectJson(path.steps, path.from_root ? document : context.current, context.root, context.budget, matches);
+  const JsonMatch document(&context.root, nullptr);
   JsonOperand result;
   result.kind = JsonOperand::Kind::kNodes;
-  result.nodes.reserve(matches.size());
-  for (const JsonMatch& match : matches) result.nodes.push_back(match.value);
+  SelectJson(path.steps, path.from_root ? document : context.current, context.root, context.budget, result.nodes);
   return result;
 }
 
@@ -266,7 +263,7 @@ JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& contex
     case JsonOperator::kLiteral: {
       JsonOperand literal;
       literal.kind = JsonOperand::Kind::kNodes;
-      literal.nodes.push_back(&expression.literal);
+      literal.nodes.emplace_back(&expression.literal, nullptr);
       return literal;
     }
     case JsonOperator::kPath:

@@ -100,20 +100,23 @@ struct JsonOperand {  // the result of an expression
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 
   Kind kind = Kind::kNothing;
-  std::vector<const JsonValue*> nodes = {};  // for kNodes: the values; may be empty
-  JsonValue value = {};                      // for kValue: the new value
-  bool truth = false;                        // for kTruth: the result
+  JsonMatches nodes = {};  // for kNodes: the values; may be empty
+  JsonValue value = {};    // for kValue: the new value
+  bool truth = false;      // for kTruth: the result
 
   bool IsTrue() const {  // as a condition: a path is true if it selects anything
     return kind == Kind::kTruth ? truth : kind == Kind::kNodes ? !nodes.empty() : kind == Kind::kValue;
   }
   const JsonValue* Single() const {  // the value if there is exactly one; otherwise null
     if (kind == Kind::kValue) return &value;
-    return kind == Kind::kNodes && nodes.size() == 1 ? nodes.front() : nullptr;
+    return kind == Kind::kNodes && nodes.size() == 1 ? &nodes.front().Value() : nullptr;
   }
-  std::vector<const JsonValue*> All() const {  // all values
+  std::vector<const JsonValue*> All() const {  // all values; valid as long as the operand is
     if (kind == Kind::kValue) return {&value};
-    return nodes;
+    std::vector<const JsonValue*> values;
+    values.reserve(nodes.size());
+    for (const JsonMatch& node : nodes) values.push_back(&node.Value());
+    return values;
   }
 };
 

@@ -93,19 +93,24 @@ JsonOperand ElementAt(const JsonValue& array, double index, JsonBudget& budget) 
   const double size = static_cast<double>(array.Size());
   const double place = std::trunc(index) < 0 ? std::trunc(index) + size : std::trunc(index);
   if (place < 0 || place >= size) return {};
-  return FunctionCopy(array.Elements()[static_cast<size_t>(place)], budget);
+  return FunctionCopy(*array.Elements()[static_cast<size_t>(place)], budget);
 }
 
 // Computes min(), max(), sum(), avg() or stddev() of an array of numbers. Returns kNothing if the value is no array, is
 // empty or has an element that is no number, or if the budget is used up.
 JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget& budget) {
   if (!array.Is(JsonKind::kArray) || array.Size() == 0) return {};
-  const auto elements = array.Elements();
+  const JsonElements elements = array.Elements();
   if (!budget.Spend(elements.size())) return {};
   if (!std::ranges::all_of(elements, &JsonValue::IsNumeric)) return {};
-  const auto by_size = [](const JsonValue& one, const JsonValue& other) { return one.ToDouble() < other.ToDouble(); };
-  if (function == JsonFunction::kMin) return FunctionValue(std::ranges::min_element(elements, by_size)->Clone());
-  if (function == JsonFunction::kMax) return FunctionValue(std::ranges::max_element(elements, by_size)->Clone());
+  if (function == JsonFunction::kMin || function == JsonFunction::kMax) {
+    JsonElement best = elements[0];
+    for (size_t i = 1; i < elements.size(); ++i) {
+      const double number = elements[i]->ToDouble();
+      if (function == JsonFunction::kMin ? number < best->ToDouble() : number > best->ToDouble()) best = elements[i];
+    }
+    return FunctionValue(best->Clone());
+  }
   double sum = 0;
   int64_t integer_sum = 0;
   bool is_integer = true;
@@ -150,7 +155,7 @@ JsonOperand Appended(const JsonOperand& receiver, std::span<JsonOperand> added, 
     if (!budget.SpendCopy(*array)) return {};
     for (const JsonValue& element : array->Elements()) elements.push_back(element.Clone());
   } else if (receiver.kind == JsonOperand::Kind::kNodes && receiver.nodes.size() != 1) {
-    if (!AppendCopies(elements, receiver.nodes, budget)) return {};
+    if (!AppendCopies(elements, receiver.All(), budget)) return {};
   } else {
     return {};
   }
@@ -159,7 +164,7 @@ JsonOperand Appended(const JsonOperand& receiver, std::span<JsonOperand> added, 
       if (!AppendCopies(elements, {&value, 1}, budget)) return {};
     } else if (operand.kind == JsonOperand::Kind::kNodes && !operand.nodes.empty()) {
       std::vector<JsonValue> nodes;
-      if (!AppendCopies(nodes, operand.nodes, budget)) return {};
+      if (!AppendCopies(nodes, operand.All(), budget)) return {};
       elements.push_back(JsonValue::ArrayOf(nodes));
     } else {
       return {};

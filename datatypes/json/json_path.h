@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -54,9 +55,18 @@ class JsonBudget {  // limits the work of selections
   uint64_t left_;  // number of steps that may still be done
 };
 
-struct JsonMatch {          // a value that a path has selected
-  const JsonValue* value;   // the selected value
-  const JsonValue* parent;  // the array or object that has the value; null: `value` is the document
+class JsonMatch {  // a value that a path has selected
+ public:
+  JsonMatch(const JsonValue* value, const JsonValue* parent) : JsonMatch(JsonElement(value), parent) {}
+  JsonMatch(JsonElement value, const JsonValue* parent) : value_(std::move(value)), parent_(parent) {}
+
+  const JsonValue& Value() const { return *value_; }               // the selected value
+  const JsonValue* InMemory() const { return value_.InMemory(); }  // null: Value() is a copy of a packed number
+  const JsonValue* Parent() const { return parent_; }  // the array or object that has the value; null: the document
+
+ private:
+  JsonElement value_;        // the selected value, or a copy of it
+  const JsonValue* parent_;  // null: the value is the document
 };
 using JsonMatches = std::vector<JsonMatch>;
 
@@ -109,6 +119,8 @@ class JsonPath {  // a parsed path
   // Requires: !IsExpression(). Returns the matches in the order of the document. An ancestor precedes its descendants.
   // A value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
   JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
+  // Acts as Select, but first unpacks each array of packed numbers in which it selects elements. So no match is a copy.
+  JsonMatches SelectToChange(JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
   // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
   JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // selects without the path's last step
   // Requires: IsExpression().

@@ -1,5 +1,6 @@
 #include "datatypes/json/json_text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -177,7 +178,7 @@ uint64_t JsonLayoutBytes(const JsonValue& value, const JsonFormat& format, size_
   uint64_t bytes = closing + value.Size() * (closing + format.indent.size());
   const auto add = [&](const JsonValue& inside) { bytes += JsonLayoutBytes(inside, format, level + 1); };
   if (value.Is(JsonKind::kArray)) {
-    for (const JsonValue& element : value.Elements()) add(element);
+    if (!value.IsPacked()) std::ranges::for_each(value.Elements(), add);
   } else {
     bytes += value.Size() * format.space.size();
     for (const JsonMember& member : value.Members()) add(member.value);

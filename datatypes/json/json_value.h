@@ -5,14 +5,18 @@
 //   1          an integer of 61 bits
 //   2          size (3 bits), two unused bits, and a text of up to 7 bytes
 //   3          a double whose exponent is between -127 and 128: sign, 8 bits of exponent, mantissa
-//   4          pointer to 16 bytes: another integer or double
+//   4          pointer to 16 bytes: another integer or double; or to an array of packed numbers (json_block.h)
 //   5          pointer to a longer text: | size, 7 bits per byte, least significant first | text … |
 //   6          pointer to an array:      | size, capacity | value | value | … |           null: []
 //   7          pointer to an object:     | size, capacity | name, value | name, value | … |   null: {}
 //
-// So a number and a short text take no memory of their own. An object keeps its members in the order of their addition.
-// An object with room for more than kMaxUnsorted members also has the numbers of its members in the order of their
-// names, so that a look-up takes O(log n).
+// So a number and a short text take no memory of their own. An array of at least two numbers is packed if they fit into
+// 1, 2 or 4 bytes each without a loss. Such elements have no JsonValue in memory, so Elements() returns copies of them;
+// ElementsToChange() unpacks the array. An array packs its elements when it is made, when it grows, and when many
+// elements are removed from it.
+//
+// An object keeps its members in the order of their addition. An object with room for more than kMaxUnsorted members
+// also has the numbers of its members in the order of their names, so that a look-up takes O(log n).
 //
 // Values are nested at most kMaxDepth deep: JsonParser checks this, and so must any code that puts a value into
 // another. Therefore functions that visit all values inside a value may call themselves.
@@ -23,6 +27,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -32,6 +37,8 @@ namespace respite {
 enum class JsonKind : uint8_t { kNull, kBoolean, kInteger, kUnsigned, kNumber, kString, kArray, kObject };
 
 struct JsonMember;
+struct JsonPacked;
+class JsonElements;
 
 class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
  public:
@@ -67,8 +74,11 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   JsonKind Kind() const;  // the type of the value
   bool Is(JsonKind kind) const { return Kind() == kind; }
-  bool IsNumeric() const;                                    // true: an integer or a double
-  bool IsContainer() const { return Tag() >= kArrayTag; }    // true: an array or an object
+  bool IsNumeric() const;                                                // true: an integer or a double
+  bool IsContainer() const { return Tag() >= kArrayTag || IsPacked(); }  // true: an array or an object
+  bool IsPacked() const {  // true: an array of packed numbers, which have no JsonValue in memory
+    return Tag() == kLargeTag && *static_cast<const JsonKind*>(Pointer()) == JsonKind::kArray;
+  }
   bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
   int64_t AsInteger() const;                                 // the integer; requires: kInteger
   uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
@@ -78,8 +88,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
-  std::span<JsonValue> Elements();              // requires: kArray; valid until elements are added or removed
-  std::span<const JsonValue> Elements() const;  // the elements of an array; requires: kArray
+  JsonElements Elements() const;            // the elements of an array; requires: kArray
+  std::span<JsonValue> ElementsToChange();  // unpacks the array; valid until elements are added or removed
+  void Unpack();                            // gives each element of an array of packed numbers a JsonValue in memory
   // Cost of Insert and EraseRange: O(n). Insert requires: at <= Size(), and Size() + values.size() <= kMaxSize.
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array
@@ -91,6 +102,10 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   const JsonValue* Find(Bytes name) const {  // the value of a member; null: there is no such member
     return const_cast<JsonValue*>(this)->Find(name);
   }
+  // Returns the value that the object has for each of `members`, in their order; null: there is no such member.
+  // `by_name` has the numbers of `members`, sorted by name. Cost: O(k*log(n/k)) for k members, if n > kMaxUnsorted.
+  std::vector<JsonValue*> FindEach(std::span<const JsonMember> members,  // finds the values of many members
+                                   std::span<const uint32_t> by_name);
   void Set(Bytes name, JsonValue value);  // adds a member, or replaces its value; cost: O(n)
   // Adds members whose names are distinct and not in the object. Cost: O(n + k*log k), k being the number of new
   // members.
@@ -128,7 +143,10 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static constexpr uint64_t kZero = 3U << kTagBits;          // word_ of 0.0: kSpecialTag, and the value 3 above it
   static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // word_ of -0.0: kSpecialTag, and the value 4 above it
   struct Block;                                              // the memory of an array or an object
-  struct Large;                                              // a number that does not fit into word_
+  struct Large {                                             // a number that does not fit into word_
+    JsonKind kind;
+    uint64_t bits;  // of the integer or the double
+  };
 
   explicit JsonValue(uint64_t word) : word_(word) {}
   uint64_t Tag() const { return word_ & 7; }
@@ -137,9 +155,13 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   Block* GetBlock() const { return static_cast<Block*>(Pointer()); }  // memory of an array or object; null: it is empty
   void SetBlock(Block* block) { word_ = reinterpret_cast<uint64_t>(block) | Tag(); }  // sets the address; keeps the tag
   static JsonValue MakeLarge(Large large);  // makes a number that needs memory of its own
-  void Free();                              // frees the memory of this value, and of all values inside it
-  void Reserve(size_t size);                // makes room for `size` elements or members
-  void FitToSize();                         // frees spare memory if at most half of it is in use
+  JsonPacked* Packed() const { return static_cast<JsonPacked*>(Pointer()); }  // requires: IsPacked()
+  void Pack();  // packs the elements of an array if they are numbers that fit
+  void InsertPacked(size_t at, std::span<const JsonValue> values);  // requires: IsPacked(), and the values fit its type
+  void ErasePacked(size_t first, size_t count);                     // EraseRange; requires: IsPacked()
+  void Free();                // frees the memory of this value, and of all values inside it
+  void Reserve(size_t size);  // makes room for `size` elements or members
+  void FitToSize();           // frees spare memory if at most half of it is in use
   // FindMember sets `place` to the position of the name in the sorted index, found or not; 0 if there is no such index.
   // AppendMember inserts a new name at this position.
   JsonMember* FindMember(Bytes name, size_t& place) const;           // null: none; sets `place` for AppendMember
@@ -161,6 +183,15 @@ struct JsonMember {  // one member of an object
 template <class Erase>
 size_t JsonValue::EraseIf(Erase&& erase) {  // removes elements or members; returns their number
   const size_t size = Size();
+  if (Is(JsonKind::kObject) && size > kMaxUnsorted) {  // Truncate would sort the names again
+    std::vector<uint32_t> kept;
+    for (size_t i = 0; i < size; ++i) {
+      if (!erase(i)) kept.push_back(static_cast<uint32_t>(i));
+    }
+    const size_t erased = size - kept.size();
+    if (erased != 0) Arrange(kept, {});
+    return erased;
+  }
   const auto sift = [&](auto items) {
     size_t kept = 0;
     for (size_t i = 0; i < size; ++i) {
@@ -172,9 +203,64 @@ size_t JsonValue::EraseIf(Erase&& erase) {  // removes elements or members; retu
     }
     return kept;
   };
-  const size_t kept = Is(JsonKind::kArray) ? sift(Elements()) : sift(Members());
+  const size_t kept = Is(JsonKind::kArray) ? sift(ElementsToChange()) : sift(Members());
   if (kept != size) Truncate(kept);
   return size - kept;
 }
+
+// An element of an array: a reference to a JsonValue in memory, or a copy of a packed number.
+class JsonElement {  // an element of an array, or another JSON value, to be read
+ public:
+  explicit JsonElement(const JsonValue* value) : value_(value) {}         // refers to a value in memory
+  explicit JsonElement(JsonValue number) : number_(std::move(number)) {}  // a packed number
+  JsonElement(JsonElement&& other) noexcept = default;
+  JsonElement& operator=(JsonElement&& other) noexcept = default;
+  JsonElement(const JsonElement& other) : value_(other.value_), number_(other.number_.Clone()) {}
+  JsonElement& operator=(const JsonElement& other) { return *this = JsonElement(other); }
+  ~JsonElement() = default;
+
+  const JsonValue& operator*() const { return value_ == nullptr ? number_ : *value_; }
+  const JsonValue* operator->() const { return &**this; }
+  const JsonValue* InMemory() const { return value_; }  // the value in its document; null: the element is packed
+
+ private:
+  const JsonValue* value_ = nullptr;  // null: `number_` is the element
+  JsonValue number_;                  // the copy of a packed number
+};
+
+class JsonElements {  // the elements of an array, to be read; valid until the array changes
+ public:
+  class Iterator {  // an input iterator: the reference that * returns is valid until ++
+   public:
+    using value_type = JsonValue;
+    using difference_type = ptrdiff_t;
+    Iterator() = default;  // refers to no element
+    Iterator(const JsonElements* elements, size_t at) : elements_(elements), at_(at) {}
+    const JsonValue& operator*() const {
+      if (elements_->plain_ == nullptr) number_ = (*elements_)[at_];
+      return elements_->plain_ == nullptr ? *number_ : elements_->plain_[at_];
+    }
+    Iterator& operator++() { return ++at_, *this; }
+    void operator++(int) { ++at_; }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const JsonElements* elements_ = nullptr;
+    size_t at_ = 0;                            // index of the element
+    mutable JsonElement number_{JsonValue()};  // the packed number to which operator* has returned a reference
+  };
+
+  JsonElements(const JsonValue* plain, const JsonPacked* packed, size_t size)  // one of the pointers may be null
+      : plain_(plain), packed_(packed), size_(size) {}
+  size_t size() const { return size_; }           // number of elements
+  Iterator begin() const { return {this, 0}; }    // the first element; must not outlive this JsonElements
+  Iterator end() const { return {this, size_}; }  // after the last element
+  JsonElement operator[](size_t i) const;         // the element i
+
+ private:
+  const JsonValue* plain_;    // the elements; null: they are packed, or there are none
+  const JsonPacked* packed_;  // the packed elements; null: they are not packed
+  size_t size_;               // number of elements
+};
 
 }  // namespace respite

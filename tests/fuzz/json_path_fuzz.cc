@@ -1,7 +1,10 @@
 // JSON documents, and paths into them. The input is a path, a newline, and a document.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "datatypes/json/json_parser.h"
 #include "datatypes/json/json_path.h"
@@ -35,10 +38,23 @@ void Try(Bytes path_text, Bytes document) {
     for (const JsonValue& value : path.value().Compute(root, budget)) Require(value.IsConsistent());
     return;
   }
+  const std::string printed = JsonText(root);
   const JsonMatches matches = path.value().Select(root, budget);
   if (path.value().IsStatic()) Require(matches.size() <= 1);
-  for (const JsonMatch& match : matches) Require((match.parent == nullptr) == (match.value == &root));
+  for (const JsonMatch& match : matches) Require((match.Parent() == nullptr) == (&match.Value() == &root));
   if (!path.value().IsRoot()) path.value().SelectParents(root, budget);
+  std::vector<std::string> selected;
+  for (const JsonMatch& match : std::span(matches).first(std::min<size_t>(matches.size(), 100))) {
+    selected.push_back(JsonText(match.Value()));
+  }
+  const size_t count = matches.size();
+  // The selection for a change unpacks arrays of numbers, so `matches` is not valid any more.
+  JsonBudget budget_to_change(100'000);
+  const JsonMatches changeable = path.value().SelectToChange(root, budget_to_change);
+  Require(changeable.size() == count && root.IsConsistent() && JsonText(root) == printed);
+  for (size_t i = 0; i < selected.size(); ++i) {
+    Require(changeable[i].InMemory() != nullptr && JsonText(*changeable[i].InMemory()) == selected[i]);
+  }
 }
 
 }  // namespace

@@ -51,6 +51,47 @@ TEST(RdbJsonTest, WritesTheFormOfTheModule) {
   EXPECT_EQ(TextOf(ReadDocument(out.BufferedOutput())), R"({"a":[1,2.5,"x"]})");
 }
 
+// The bytes that Redis 8 writes for {"a":1}: type 7, the ID of "ReJSON-RL" version 3 (6 bits per character, 10 bits for
+// the version), the opcode of a string, the text, the opcode of the end.
+constexpr Bytes kRedisBytes("\x07\x81\x45\xe2\x52\x38\xdf\x91\x2c\x03\x05\x07{\"a\":1}\x00", 20);
+
+TEST(RdbJsonTest, BytesOfRedisAreReadAndWrittenBack) {
+  const RdbValueResult document = ReadDocument(kRedisBytes);
+  ASSERT_EQ(TextOf(document), R"({"a":1})");
+  RdbOutput out(RdbCompression::kOff);
+  WriteRdbValue(out, *document.value());
+  EXPECT_EQ(out.BufferedOutput(), kRedisBytes);
+  std::string of_version_2(kRedisBytes);
+  of_version_2[9] = 2;
+  EXPECT_EQ(TextOf(ReadDocument(of_version_2)), R"({"a":1})");
+  of_version_2[9] = 1;
+  EXPECT_EQ(TextOf(ReadDocument(of_version_2)), "refused: values of this module cannot be read");
+}
+
+// Any other byte at any place: wrong opcodes and lengths, encodings of other types, damaged text.
+TEST(RdbJsonTest, LiesAreRefusedOrGood) {
+  size_t accepted = 0;
+  for (size_t at = 0; at < kRedisBytes.size(); ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string lie(kRedisBytes);
+      lie[at] = static_cast<char>(byte);
+      const RdbValueResult result = ReadDocument(lie);
+      if (!result || result.value() == nullptr || result.value()->Type() != ValueType::kJson) continue;
+      ++accepted;
+      EXPECT_TRUE(static_cast<const JsonDocument&>(*result.value()->ObjectValue()).root().IsConsistent());
+    }
+  }
+  EXPECT_GT(accepted, kRedisBytes.size());
+  for (const uint64_t size : {uint64_t{8}, uint64_t{1} << 20, uint64_t{1} << 40, UINT64_MAX}) {  // of the text
+    const std::string lie = JsonRdbValue(kModule, [size](RdbOutput& o) {
+      o.Length(rdb::kPartText);
+      o.Length(size);
+      o.Length(rdb::kPartEnd);
+    });
+    EXPECT_FALSE(ReadDocument(lie).ok()) << size;
+  }
+}
+
 TEST(RdbJsonTest, RefusesDamage) {
   const auto with_text = [](Bytes text) {
     return JsonRdbValue(kModule, [text](RdbOutput& o) {

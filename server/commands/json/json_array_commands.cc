@@ -32,6 +32,7 @@ enum class LegacyReply : uint8_t { kLast, kLastSorted };
 const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonValue* const> targets) {
   if (std::ranges::binary_search(targets, &value, std::less<>())) return &value;
   const JsonValue* found = nullptr;
+  if (value.IsPacked()) return nullptr;
   if (value.Is(JsonKind::kArray)) {
     for (const JsonValue& element : value.Elements()) {
       if ((found = LastSortedTarget(element, targets)) != nullptr) break;
@@ -191,7 +192,7 @@ struct JsonArrPop {
       if (array.Size() == 0) return;
       const auto size = static_cast<int64_t>(array.Size());
       const auto place = static_cast<size_t>(std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1));
-      popped[i] = JsonText(array.Elements()[place]);
+      popped[i] = JsonText(*array.Elements()[place]);
       array.EraseRange(place, 1);
     });
     if (changes > 0) targets.document.ReportChange("json.arrpop", changes);

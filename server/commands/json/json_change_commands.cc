@@ -114,7 +114,7 @@ void ChangeNumbers(Call& call, NumberChange change, const KeyEvent& event) {
 
 struct JsonNumIncrBy {
   static constexpr CommandSpec spec = {
-      .syntax = "JSON.NUMINCRBY key path value",
+      .syntax = "JSON.NUMINCRBY key path value:double",
       .summary = "Adds a number to numbers in a JSON document.",
       .since = "8.0.0",
       .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
@@ -126,7 +126,7 @@ struct JsonNumIncrBy {
 
 struct JsonNumMultBy {
   static constexpr CommandSpec spec = {
-      .syntax = "JSON.NUMMULTBY key path value",
+      .syntax = "JSON.NUMMULTBY key path value:double",
       .summary = "Multiplies numbers in a JSON document by a number.",
       .since = "8.0.0",
       .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",

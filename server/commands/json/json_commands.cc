@@ -56,8 +56,8 @@ JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
   if (path.Steps().back().kind != JsonStep::Kind::kNames) throw Refusal{refusals::kJsonIndexOutOfRange};
   JsonBudget budget;
   const JsonMatches parents = path.SelectParents(root, budget);
-  const bool has_object = !parents.empty() && parents.front().value->Is(JsonKind::kObject);
-  return has_object ? const_cast<JsonValue*>(parents.front().value) : nullptr;
+  const bool has_object = !parents.empty() && parents.front().Value().Is(JsonKind::kObject);
+  return has_object ? const_cast<JsonValue*>(parents.front().InMemory()) : nullptr;
 }
 
 // Sets the values that a path selects. If the path selects none, adds the member that the path names. Returns false and
@@ -127,7 +127,7 @@ class MergedMembers {
 
 // Merges `patch` into `target` as RFC 7396 says: if both are objects, removes the members that are null in the patch,
 // and merges the other members of the patch. Otherwise the patch replaces the target.
-// Cost: O(n + k*log n) for each object with n members, into which k members are merged.
+// Cost: O(n + k*log k) for each object with n members, into which k members are merged.
 void MergeJson(JsonValue& target, JsonValue patch) {
   if (!patch.Is(JsonKind::kObject)) {
     target = std::move(patch);
@@ -141,9 +141,11 @@ void MergeJson(JsonValue& target, JsonValue patch) {
   std::optional<MergedMembers> merged;  // nullopt: no member is removed
   const auto is_null = [](const JsonMember& member) { return member.value.Is(JsonKind::kNull); };
   if (std::ranges::any_of(patch.Members(), is_null)) merged.emplace(target);
+  const std::vector<JsonValue*> old_values = target.FindEach(patch.Members(), patch.MembersByName());
   std::vector<JsonMember> added;
-  for (JsonMember& member : patch.Members()) {
-    JsonValue* old_value = target.Find(member.name.AsString());
+  for (size_t i = 0; i < old_values.size(); ++i) {
+    JsonMember& member = patch.Members()[i];
+    JsonValue* old_value = old_values[i];
     if (is_null(member)) {
       if (old_value != nullptr) merged->Erase(PlaceInJson(target, *old_value));
     } else if (old_value != nullptr) {
@@ -271,7 +273,7 @@ struct JsonMSet {
     const bool is_inside = root != nullptr && !assignment.path.IsRoot();
     size_t targets = 0;
     if (is_inside) {
-      targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root), budget).values.size();
+      targets = SelectJsonValues(assignment.path, *root, budget).size();
       if (targets == 0) ParentOfNewMember(assignment.path, *root);
     }
     assignment.value_text = TakeArgument(call);
@@ -321,16 +323,16 @@ void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& 
 bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
-  std::vector<const JsonValue*> values;
+  JsonMatches matches;
+  std::vector<const JsonValue*> values;  // in `computed` or `matches`
   if (path.IsExpression()) {
     computed = path.Compute(root, budgets.selection);
     // Throws if the budget is used up, because the computed values are incomplete then.
     SpendJsonSteps(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {
-    for (const JsonMatch& match : SelectJsonValues(path, root, budgets.selection)) {
-      values.push_back(match.value);
-    }
+    matches = SelectJsonValues(path, root, budgets.selection);
+    for (const JsonMatch& match : matches) values.push_back(&match.Value());
   }
   if (!as_array) {
     if (values.empty()) return false;
@@ -481,7 +483,7 @@ void DeleteJson(Call& call) {
   if (!document) return call.reply.Integer(0);
   const JsonPath path = ParseJsonPath(call, path_text);
   JsonValue& root = document->Document().root();
-  const JsonMatches matches = SelectJsonValues(path, root);
+  const JsonMatches matches = SelectJsonToChange(path, root);
   if (matches.empty()) return call.reply.Integer(0);
   size_t erased = 1;
   bool is_empty = true;

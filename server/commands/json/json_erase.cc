@@ -56,7 +56,7 @@ size_t EraseMembers(JsonValue& object, std::span<const MatchPlaces::value_type> 
 // Visits the document from the root, so that matches inside a removed value are not counted. Removes values from a
 // container only after the containers inside it were visited, because removing moves them. `places` are sorted.
 size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
-  if (!value.IsContainer()) return 0;
+  if (!value.IsContainer() || value.IsPacked()) return 0;
   const auto first = std::lower_bound(
       places.begin(), places.end(), &value,
       [](const auto& place, const JsonValue* container) { return std::less<>()(place.first, container); });
@@ -68,7 +68,8 @@ size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
     if (next != mine.end() && next->second == i) {
       while (next != mine.end() && next->second == i) ++next;
     } else {
-      erased += EraseInside(value.Is(JsonKind::kArray) ? value.Elements()[i] : value.Members()[i].value, places);
+      erased +=
+          EraseInside(value.Is(JsonKind::kArray) ? value.ElementsToChange()[i] : value.Members()[i].value, places);
     }
   }
   if (mine.empty()) return erased;
@@ -78,21 +79,22 @@ size_t EraseInside(JsonValue& value, const MatchPlaces& places) {
 }  // namespace
 
 size_t PlaceInJson(const JsonValue& parent, const JsonValue& value) {
-  if (parent.Is(JsonKind::kArray)) return static_cast<size_t>(&value - parent.Elements().data());
+  if (parent.Is(JsonKind::kArray)) return static_cast<size_t>(&value - parent.Elements()[0].InMemory());
   const auto* member = reinterpret_cast<const char*>(&value) - offsetof(JsonMember, value);
   return static_cast<size_t>(reinterpret_cast<const JsonMember*>(member) - parent.Members().data());
 }
 
 size_t EraseJsonMatches(JsonValue& root, const JsonMatches& matches) {
   if (matches.size() == 1) {
-    auto& parent = const_cast<JsonValue&>(*matches.front().parent);
-    const size_t place = PlaceInJson(parent, *matches.front().value);
+    auto& parent = const_cast<JsonValue&>(*matches.front().Parent());
+    const size_t place = PlaceInJson(parent, *matches.front().InMemory());
     parent.Is(JsonKind::kArray) ? parent.EraseRange(place, 1) : parent.EraseMember(place);
     return 1;
   }
   MatchPlaces places;
   places.reserve(matches.size());
-  for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceInJson(*match.parent, *match.value));
+  for (const JsonMatch& match : matches)
+    places.emplace_back(match.Parent(), PlaceInJson(*match.Parent(), *match.InMemory()));
   std::ranges::sort(places);
   return EraseInside(root, places);
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/refusal.h"
 #include "base/str_cat.h"
@@ -57,16 +58,17 @@ void RoundAll(JsonValue& value, const FloatType& type) {
     for (JsonMember& member : value.Members()) RoundAll(member.value, type);
   }
   if (!value.Is(JsonKind::kArray)) return;
-  const bool has_only_numbers = std::ranges::all_of(value.Elements(), &JsonValue::IsNumeric);
-  for (JsonValue& element : value.Elements()) {
-    if (!has_only_numbers) {
-      RoundAll(element, type);
-      continue;
-    }
+  if (!std::ranges::all_of(value.Elements(), &JsonValue::IsNumeric)) {
+    for (JsonValue& element : value.ElementsToChange()) RoundAll(element, type);
+    return;
+  }
+  std::vector<JsonValue> rounded_numbers;
+  for (const JsonValue& element : value.Elements()) {
     const double rounded = RoundTo(type, element.ToDouble());
     if (!std::isfinite(rounded)) throw Refusal{StrCat("ERR value out of range for ", type.name)};
-    element = JsonValue::Number(ShortestIn(type, rounded));
+    rounded_numbers.push_back(JsonValue::Number(ShortestIn(type, rounded)));
   }
+  value = JsonValue::ArrayOf(rounded_numbers);
 }
 
 }  // namespace

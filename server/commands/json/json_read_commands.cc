@@ -21,12 +21,12 @@ void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, 
   const JsonMatches matches = SelectJsonValues(path, root);
   if (path.IsLegacy()) {
     if (matches.empty()) return missing();
-    return reply(*matches.front().value);
+    return reply(matches.front().Value());
   }
   call.reply.Array(matches.size());
   const size_t start = call.reply.Size();
   for (const JsonMatch& match : matches) {
-    reply(*match.value);
+    reply(match.Value());
     // Limits the reply, because a path may select one large value many times.
     if (call.reply.Size() - start > call.MaxStringBytes()) throw Refusal{refusals::kJsonReplyTooLong};
   }
@@ -224,7 +224,7 @@ struct JsonArrIndex {
     // As in Redis, a start of JSON.ARRINDEX after the end of the array means the last element.
     for (int64_t i = std::max<int64_t>(std::min(bound(start), size - 1), 0); i < end; ++i) {
       SpendJsonSteps(budget, 1);
-      if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
+      if (IsSame(*array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
     }
     // Throws if the budget was used up, because then the last comparison is incomplete.
     SpendJsonSteps(budget, 0);

@@ -94,6 +94,14 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBu
   return matches;
 }
 
+JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root) {
+  JsonBudget budget;
+  if (path.IsExpression()) throw Refusal{refusals::kComputes};
+  JsonMatches matches = path.SelectToChange(root, budget);
+  if (budget.IsSpent()) throw Refusal{refusals::kTooManyMatches};
+  return matches;
+}
+
 namespace {
 
 // Returns true if a path may select the same value several times, as `$..a..b` or `$[0,0]`.
@@ -114,16 +122,11 @@ void SpendJsonSteps(JsonBudget& budget, uint64_t steps) {
 }
 
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root) {
-  JsonBudget budget;
-  return SelectJsonTargets(path, root, budget);
-}
-
-JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
-  const JsonMatches matches = SelectJsonValues(path, root, budget);
+  const JsonMatches matches = SelectJsonToChange(path, root);
   JsonTargets targets;
   targets.may_repeat = MayRepeat(path);
   targets.values.reserve(matches.size());
-  for (const JsonMatch& match : matches) targets.values.push_back(const_cast<JsonValue*>(match.value));
+  for (const JsonMatch& match : matches) targets.values.push_back(const_cast<JsonValue*>(match.InMemory()));
   return targets;
 }
 

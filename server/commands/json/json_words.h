@@ -34,11 +34,12 @@ const JsonValue* PeekJson(Call& call, Bytes key);  // like ReadJson, but counts 
 Edit<Json> OpenJson(Call& call, Bytes key);        // opens a document to change it; throws for another type
 Edit<Json> OpenExistingJson(Call& call, Bytes key);  // opens a document; throws for an absent key or another type
 
-// Both SelectJsonValues functions throw a Refusal if `path` is an expression that computes values, or if the search
+// The following functions throw a Refusal if `path` is an expression that computes values, or if the search
 // needs more steps than its JsonBudget has. Without `budget`, each call has a new JsonBudget. Several calls can share
-// `budget`.
+// `budget`. SelectJsonToChange unpacks arrays of packed numbers in which it selects elements, so no match is a copy.
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);                      // the matches of a path
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
+JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root);                          // the matches of a path
 // The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a
 // value several times. As in Redis, a command then changes it several times.
 struct JsonTargets {               // the values that a command changes
@@ -53,8 +54,7 @@ struct JsonTargets {               // the values that a command changes
   std::vector<JsonValue*> Distinct() const;   // each value once, an array or object before the values inside it
   std::vector<uint32_t> FirstPlaces() const;  // for each index of `values`, the first index with the same pointer
 };
-JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);                      // the values to be changed
-JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);  // the values to be changed
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);  // the values to be changed
 // Returns the matches of a path, for a command that changes values of one kind:
 //   legacy path    only the matches for which is_good(value) is true; throws the error `refusal` if there is none
 //   path with `$`  all matches, of any kind and perhaps none

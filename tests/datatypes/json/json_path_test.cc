@@ -33,7 +33,7 @@ std::string Selected(Bytes path_text, Bytes document = kStore) {
   if (path.value().IsExpression()) {
     for (const JsonValue& value : path.value().Compute(root.value(), budget)) add(value);
   } else {
-    for (const JsonMatch& match : path.value().Select(root.value(), budget)) add(*match.value);
+    for (const JsonMatch& match : path.value().Select(root.value(), budget)) add(match.Value());
   }
   EXPECT_FALSE(budget.IsSpent());
   return text + "]";

@@ -112,6 +112,57 @@ TEST(JsonValueTest, OfRepeatedNamesTheLastValueCounts) {
   EXPECT_EQ(JsonText(value), expected);
 }
 
+// Names with common beginnings, NUL bytes and repetitions, of many lengths.
+TEST(JsonValueTest, LargeObjectsAreSortedByName) {
+  Random random(44);
+  for (const size_t common : {0u, 7u, 8u, 9u, 40u}) {
+    std::vector<JsonValue> pairs;
+    std::vector<std::pair<std::string, int64_t>> model;
+    for (int i = 0; i < 3000; ++i) {
+      std::string name(random.Below(4) == 0 ? 0 : common, 'p');
+      for (uint64_t size = random.Below(12); size > 0; --size) name += Bytes("\0ab\xff", 4)[random.Below(4)];
+      pairs.push_back(JsonValue::String(name));
+      pairs.push_back(JsonValue::Integer(i));
+      const auto known = std::ranges::find(model, name, &std::pair<std::string, int64_t>::first);
+      if (known == model.end()) {
+        model.emplace_back(name, i);
+      } else {
+        known->second = i;
+      }
+    }
+    const JsonValue object = JsonValue::ObjectOf(pairs);
+    ASSERT_TRUE(object.IsConsistent());
+    ASSERT_TRUE(object.Clone().IsConsistent());
+    ASSERT_EQ(object.Size(), model.size());
+    for (size_t i = 0; i < model.size(); ++i) {
+      ASSERT_EQ(object.Members()[i].name.AsString(), model[i].first);
+      ASSERT_EQ(object.Members()[i].value.AsInteger(), model[i].second);
+    }
+  }
+}
+
+// The cost of an object must be about proportional to its size, whatever its names have in common.
+TEST(JsonValueTest, HugeObjectsTakeProportionalTime) {
+  for (const char* beginning : {"member:", "", "a beginning of forty bytes that is common"}) {
+    std::string text = "{";
+    for (uint64_t i = 0; i < 300'000; ++i) {
+      text += StrCat(text.size() > 1 ? "," : "", "\"", beginning, i * 0x9e3779b97f4a7c15, "\":", i);
+    }
+    text += "}";
+    const auto start = std::chrono::steady_clock::now();
+    JsonValue object = Parsed(text);
+    JsonValue copy = object.Clone();
+    for (int i = 0; i < 50; ++i) {  // a few members for a large object: only their places are searched
+      JsonMember added{JsonValue::String(StrCat("added ", i)), JsonValue::Integer(i)};
+      copy.AppendMembers({&added, 1});
+    }
+    copy.EraseIf([](size_t i) { return i % 2 == 0; });
+    const auto spent = std::chrono::steady_clock::now() - start;
+    EXPECT_LT(spent, std::chrono::seconds(3)) << beginning;  // takes .3 s; six seconds and more with a slow sort
+    EXPECT_TRUE(copy.IsConsistent());
+  }
+}
+
 // Applies random changes to an object, and compares it with a list of names and values.
 TEST(JsonValueTest, ObjectsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -173,6 +224,21 @@ TEST(JsonValueTest, AppendsManyMembers) {
   }
 }
 
+TEST(JsonValueTest, FindsManyMembers) {
+  for (const uint64_t size : {0u, 1u, 32u, 33u, 500u, 5000u}) {
+    for (const uint64_t count : {1u, 3u, 40u, 5000u}) {
+      JsonValue object = JsonValue::EmptyObject(), names = JsonValue::EmptyObject();
+      for (uint64_t i = 0; i < size; ++i) object.Set(StrCat("n", i * 7919 % 10007), JsonValue::Integer(1));
+      for (uint64_t i = 0; i < count; ++i) names.Set(StrCat("n", i * 104729 % 20011), JsonValue::Integer(1));
+      const std::vector<JsonValue*> found = object.FindEach(names.Members(), names.MembersByName());
+      ASSERT_EQ(found.size(), names.Size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(found[i], object.Find(names.Members()[i].name.AsString())) << size << ' ' << count << ' ' << i;
+      }
+    }
+  }
+}
+
 TEST(JsonValueTest, ArraysAgreeWithAModel) {
   Random random(7);
   JsonValue array = JsonValue::EmptyArray();
@@ -193,7 +259,7 @@ TEST(JsonValueTest, ArraysAgreeWithAModel) {
     ASSERT_TRUE(array.IsConsistent());
     ASSERT_EQ(array.Size(), model.size());
   }
-  for (size_t i = 0; i < model.size(); ++i) EXPECT_EQ(array.Elements()[i].AsInteger(), model[i]);
+  for (size_t i = 0; i < model.size(); ++i) EXPECT_EQ(array.Elements()[i]->AsInteger(), model[i]);
 }
 
 TEST(JsonValueTest, SmallDocumentsTakeLittleMemory) {

@@ -1,8 +1,11 @@
 // The JSON commands in cases that the documents of Redis 8.6 do not describe. system/json_test.py compares
 // random commands with Redis.
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
+#include "base/str_cat.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -13,6 +16,11 @@ class JsonOddities : public CommandTest {
   // Stores a document. Its text must not need quotes of the command line.
   void Put(Bytes key, Bytes text) { EXPECT_THAT(Run({"JSON.SET", key, "$", text}), Ok()); }
   std::string Get(Bytes key, Bytes path = ".") { return Run({"JSON.GET", key, path}).Text(); }
+  std::string Shown(const std::vector<std::string>& words) {  // a reply as text
+    std::ostringstream text;
+    text << Run(words);
+    return text.str();
+  }
   // The reply to JSON.TYPE is in one more array under RESP3.
   ReplyMatcher Wrapped(const ReplyMatcher& matcher) const { return IsResp3() ? ArrayOf({matcher}) : matcher; }
 };
@@ -122,6 +130,86 @@ TEST_P(JsonOddities, LegacyPathsOfSeveralArrays) {
   EXPECT_THAT(Run("JSON.ARRPOP doc ..[0]"), Bulk("5"));
   Put("doc", R"({"b":[1,2,3],"c":[1],"a":[1,2]})");
   EXPECT_THAT(Run("JSON.ARRINSERT doc .* 0 1"), Int(2));
+}
+
+// Arrays of numbers take fewer bytes per number. No reply depends on how an array is stored.
+TEST_P(JsonOddities, RepliesDoNotDependOnTheStorage) {
+  const std::vector<std::string> documents = {"[1,2,3]",
+                                              "[0.5,-0.0,2.25]",
+                                              "[0.1,0.7,19.9]",
+                                              "[70000,-5,0]",
+                                              "[[1,2],[300,4],[0.5,0.25]]",
+                                              R"({"a":[1,2,3],"b":{"a":[0.1,0.2]}})",
+                                              R"([[1,2,3],"x",{"a":[1.5,2.5]}])"};
+  const std::vector<std::string> paths = {
+      "$",           "$[0]", "$[-1]", "$[*]",  "$..[0]",  "$..*",     "$..a", "$[0,0,1]", "$..[1:]",     "$.a",
+      "$..[?(@>1)]", ".a",   ".[1]",  "..[0]", "$[1][0]", "$..a[-1]", "..a",  "$.a.*",    "$[?(@==0.7)]"};
+  const std::vector<std::vector<std::string>> commands = {{"JSON.GET"},
+                                                          {"JSON.TYPE"},
+                                                          {"JSON.RESP"},
+                                                          {"JSON.ARRLEN"},
+                                                          {"JSON.OBJLEN"},
+                                                          {"JSON.STRLEN"},
+                                                          {"JSON.ARRPOP"},
+                                                          {"JSON.DEL"},
+                                                          {"JSON.CLEAR"},
+                                                          {"JSON.TOGGLE"},
+                                                          {"JSON.ARRINDEX", "2"},
+                                                          {"JSON.ARRINDEX", "0.7"},
+                                                          {"JSON.ARRINDEX", "2", "-1", "9"},
+                                                          {"JSON.ARRAPPEND", "7"},
+                                                          {"JSON.ARRAPPEND", "0.25", "1000"},
+                                                          {"JSON.ARRAPPEND", "\"x\"", "[1,2]"},
+                                                          {"JSON.ARRINSERT", "1", "4", "5"},
+                                                          {"JSON.ARRINSERT", "-1", "0.5"},
+                                                          {"JSON.ARRPOP", "0"},
+                                                          {"JSON.ARRPOP", "1"},
+                                                          {"JSON.ARRTRIM", "1", "1"},
+                                                          {"JSON.ARRTRIM", "0", "-2"},
+                                                          {"JSON.NUMINCRBY", "1"},
+                                                          {"JSON.NUMINCRBY", "0.1"},
+                                                          {"JSON.NUMMULTBY", "1000"},
+                                                          {"JSON.SET", "[4,5]"},
+                                                          {"JSON.SET", "6"},
+                                                          {"JSON.SET", "null"},
+                                                          {"JSON.MERGE", "[1,2,3,4]"},
+                                                          {"JSON.MERGE", R"({"a":[1,2]})"}};
+  Random random(44);
+  for (int round = 0; round < 1500; ++round) {
+    const std::string& document = documents[random.Below(documents.size())];
+    for (const char* key : {"packed", "plain"}) Run({"JSON.SET", key, "$", document});
+    Run("JSON.NUMMULTBY plain $..* 1");  // changes nothing, but unpacks the arrays
+    for (int step = 0; step < 3; ++step) {
+      const std::vector<std::string>& command = commands[random.Below(commands.size())];
+      const std::string& path = paths[random.Below(paths.size())];
+      std::vector<std::string> words = {command[0], "packed", path};
+      words.insert(words.end(), command.begin() + 1, command.end());
+      const std::string reply = Shown(words);
+      words[1] = "plain";
+      ASSERT_EQ(reply, Shown(words)) << document << ": " << testing::PrintToString(words);
+      ASSERT_EQ(Shown({"JSON.GET", "packed"}), Shown({"JSON.GET", "plain"})) << testing::PrintToString(words);
+    }
+  }
+}
+
+TEST_P(JsonOddities, TakeFewBytesPerNumber) {
+  const auto bytes_of = [&](Bytes number, Bytes type) {
+    std::string text = "[1";
+    for (int i = 1; i < 1000; ++i) text += StrCat(",", number);
+    EXPECT_THAT(
+        type.empty() ? Run({"JSON.SET", "k", "$", text + "]"}) : Run({"JSON.SET", "k", "$", text + "]", "FPHA", type}),
+        Ok());
+    EXPECT_GT(Run("MEMORY USAGE k SAMPLES 0").Integer(), Run("JSON.DEBUG MEMORY k").Integer());
+    return Run("JSON.DEBUG MEMORY k .").Integer();
+  };
+  EXPECT_LT(bytes_of("100", ""), 1300);
+  EXPECT_LT(bytes_of("1000", ""), 2600);
+  EXPECT_LT(bytes_of("100000", ""), 5200);
+  EXPECT_GT(bytes_of("0.123456789012", ""), 8000);
+  EXPECT_LT(bytes_of("0.123456789012", "FP16"), 2600);
+  EXPECT_LT(bytes_of("0.123456789012", "BF16"), 2600);
+  EXPECT_LT(bytes_of("0.123456789012", "FP32"), 5200);
+  EXPECT_GT(bytes_of("0.123456789012", "FP64"), 8000);
 }
 
 }  // namespace
