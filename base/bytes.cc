@@ -54,17 +54,16 @@ constexpr int HexValue(char c) {
 // Reads the words of a line one after the other, with the quotes and escapes that SplitQuoted describes.
 class WordReader {
  public:
-  explicit WordReader(Bytes line) : rest_(line) {}
+  WordReader(Bytes line, AfterQuote after) : rest_(line), after_(after) {}
 
   bool SkipSpaces() {
     while (!rest_.empty() && IsSpace(rest_.front())) rest_.remove_prefix(1);
     return !rest_.empty();
   }
 
-  // Returns the next word without its quotes. Returns nullopt if a quote is not closed, or if other text than white
-  // space follows a closing quote directly. Requires: SkipSpaces() returned true.
-  std::optional<std::string> Next() {
-    std::string word;
+  // Returns the next word without its quotes, after the text of `word`. Returns nullopt if a quote is not closed, or if
+  // text follows a closing quote that must not. Requires: SkipSpaces() returned true.
+  std::optional<std::string> Next(std::string word = {}) {
     while (!rest_.empty()) {
       const char c = rest_.front();
       if (c == '"') return Double(std::move(word));
@@ -114,8 +113,9 @@ class WordReader {
 
   std::optional<std::string> Closed(std::string word) {
     rest_.remove_prefix(1);
-    if (!rest_.empty() && !IsSpace(rest_.front())) return std::nullopt;
-    return word;
+    if (rest_.empty() || IsSpace(rest_.front())) return word;
+    if (after_ == AfterQuote::kSpace) return std::nullopt;
+    return Next(std::move(word));
   }
 
   char Take(size_t count, char meaning) {
@@ -124,6 +124,7 @@ class WordReader {
   }
 
   Bytes rest_;
+  AfterQuote after_;
 };
 
 }  // namespace
@@ -178,9 +179,9 @@ std::string Quoted(Bytes text) {
   return out;
 }
 
-std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line, AfterQuote after) {
   // As in Redis, the line ends at its first NUL.
-  WordReader reader(line.substr(0, line.find('\0')));
+  WordReader reader(line.substr(0, line.find('\0')), after);
   std::vector<std::string> words;
   while (reader.SkipSpaces()) {
     std::optional<std::string> word = reader.Next();

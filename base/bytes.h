@@ -46,9 +46,12 @@ void AppendQuoted(std::string& out, Bytes text);  // appends the text in double 
 //            ab"c d", which is the word abc d
 //   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any bytes; the only escape is \'
-// A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
-// if a quote is not closed, or if other text follows a closing quote.
-std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: misplaced quotes
+// A closing quote must be followed by white space or the end of the line, unless `after` is kAnything. Then the word
+// continues with the text that follows, as in Valkey 9.1. An empty line has no words. Returns nullopt if a quote is not
+// closed, or if other text follows a closing quote.
+enum class AfterQuote : uint8_t { kSpace, kAnything };           // what may follow a closing quote
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line,  // the words of a line; nullopt: misplaced quotes
+                                                    AfterQuote after = AfterQuote::kSpace);
 
 // Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or bytes outside printable
 // ASCII. (An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)

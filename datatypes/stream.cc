@@ -235,8 +235,10 @@ uint64_t StreamLog::TrimWithReferences(const StreamTrim& trim, const EntryVisito
     const StreamId id = at.Id();
     StreamBlock* block = at.Get();
     if (trim.limit != 0 && removed + block->LiveCount() > trim.limit) break;
+    // As in Redis, an empty block stays if its last entry, which is deleted, is not older than MINID.
+    const bool may_drop = MayDropWholeBlock(trim, *block);
     removed += TrimInsideBlock(trim, id, *block, before_removal);
-    if (block->LiveCount() > 0) {
+    if (block->LiveCount() > 0 || !may_drop) {
       at.Next();
       continue;
     }

@@ -46,15 +46,21 @@ inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
   return value;
 }
 
-// Parses a usual request: one that has arrived whole and has no big argument. Appends its words and returns its end.
-// For any other request, returns null and appends nothing.
-const char* TakeUsual(const char* at, const char* end, int64_t max_argument, std::vector<Bytes>& words) {
+constexpr char kInvalidLineEnd[] = "Protocol error: invalid CRLF in request";
+bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
+
+// Parses a usual request: one that has arrived whole, has no big argument, and has line ends that `limits` permit.
+// Appends its words and returns its end. For any other request, returns null and appends nothing.
+const char* TakeUsual(const char* at, const char* end, const RequestLimits& limits, std::vector<Bytes>& words) {
+  const int64_t max_argument =
+      std::min<int64_t>(limits.max_bulk_bytes, int64_t{RequestParser::kMinBigArgumentBytes} - 1);
   const size_t first_word = words.size();
   int64_t left = TakeShortNumber(at, end, '*');
   if (left == 0) return nullptr;
   for (; left > 0; --left) {
     const int64_t size = TakeShortNumber(at, end, '$');
     if (size < 0 || size > max_argument || end - at < size + 2) break;
+    if (limits.checks_line_ends && !IsLineEnd(at + size)) break;
     words.emplace_back(at, static_cast<size_t>(size));
     at += size + 2;
   }
@@ -128,11 +134,10 @@ RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const Reques
 RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const RequestLimits& limits) {
   if (arguments_left_ < 0) {
     if (pos_ == size_) return Status::kIncomplete;
-    if (data_[pos_] != '*') return ParseInline(batch);
+    if (data_[pos_] != '*') return ParseInline(batch, limits);
     const size_t first_word = batch.words.size();
-    const int64_t max_argument = std::min<int64_t>(limits.max_bulk_bytes, kMinBigArgumentBytes - 1);
     const char* const request_end =
-        limits.authenticated ? TakeUsual(data_ + pos_, data_ + size_, max_argument, batch.words) : nullptr;
+        limits.authenticated ? TakeUsual(data_ + pos_, data_ + size_, limits, batch.words) : nullptr;
     if (request_end != nullptr) {
       batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
       begin_ = pos_ = static_cast<size_t>(request_end - data_);
@@ -177,16 +182,17 @@ RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
 }
 
 RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const RequestLimits& limits) {
-  if (big_argument_is_open_) return FinishBigArgument(batch);
+  if (big_argument_is_open_) return FinishBigArgument(batch, limits);
   if (bulk_size_ < 0) {
     if (Status status = ParseBulkSize(limits); status != Status::kRequest) return status;
   }
   size_t size = static_cast<size_t>(bulk_size_);
   if (size >= kMinBigArgumentBytes) {
     StartBigArgument();
-    return FinishBigArgument(batch);
+    return FinishBigArgument(batch, limits);
   }
   if (size_ - pos_ < size + 2) return Status::kIncomplete;
+  if (limits.checks_line_ends && !IsLineEnd(data_ + pos_ + size)) return Fail(kInvalidLineEnd);
   batch.words.emplace_back(data_ + pos_, size);
   pos_ += size + 2;
   bulk_size_ = -1;
@@ -275,9 +281,10 @@ void RequestParser::Shrink() {
   }
 }
 
-RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
+RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch, const RequestLimits& limits) {
   if (last_blob_freed_) return Status::kIncomplete;  // nothing has arrived since Shrink
   if (big_argument_arrived_bytes_ < BigArgumentBytes()) return Status::kIncomplete;
+  if (limits.checks_line_ends && !IsLineEnd(blobs_.back().ConstData() + bulk_size_)) return Fail(kInvalidLineEnd);
   batch.words.push_back(blobs_.back().View());
   big_argument_is_open_ = false;
   big_argument_arrived_bytes_ = big_argument_bytes_in_data_ = 0;
@@ -310,7 +317,7 @@ RequestParser::Status RequestParser::Fail(std::string text) {
   return Status::kError;
 }
 
-RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
+RequestParser::Status RequestParser::ParseInline(RequestBatch& batch, const RequestLimits& limits) {
   const char* from = data_ + pos_;
   const void* newline = std::memchr(from, '\n', size_ - pos_);
   if (newline == nullptr) {
@@ -319,7 +326,7 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(newline) - from);
   Bytes line(from, length > 0 && from[length - 1] == '\r' ? length - 1 : length);
-  auto words = SplitQuoted(line);
+  auto words = SplitQuoted(line, limits.joins_quoted_parts ? AfterQuote::kAnything : AfterQuote::kSpace);
   if (!words) return Fail("Protocol error: unbalanced quotes in request");
   pos_ += length + 1;
   if (!words->empty()) {

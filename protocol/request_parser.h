@@ -56,6 +56,8 @@ struct RequestBatch {   // requests of one client or of an AOF that are parsed, 
 struct RequestLimits {                   // how large a request may be; ParseInto fails for larger ones
   int64_t max_bulk_bytes = 512ll << 20;  // maximum size of an argument: proto-max-bulk-len
   bool authenticated = true;             // false: at most 10 arguments of 16 KB are accepted
+  bool checks_line_ends = false;         // an argument that CR LF does not follow is an error, as in Valkey 9.1
+  bool joins_quoted_parts = false;       // "a"b in an inline request is the word ab, as in Valkey 9.1, not an error
 };
 
 class RequestParser {  // parses the bytes that one client sends into requests
@@ -123,7 +125,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
 
   Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds the next request, unless it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
-  Status ParseInline(RequestBatch& batch);                                  // parses a line of words
+  Status ParseInline(RequestBatch& batch, const RequestLimits& limits);     // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads the next argument, a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
@@ -136,8 +138,9 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // multiple of this number, so that a client cannot make the server allocate memory by only announcing a length.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // returns a Blob with room for the big argument
   void GrowBigArgument();                            // moves the big argument to a larger Blob
-  Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete
-  void RestoreBigArgument();                         // after Shrink: puts the big argument into a Blob again
+  Status FinishBigArgument(RequestBatch& batch,      // adds the big argument to the batch, once complete
+                           const RequestLimits& limits);
+  void RestoreBigArgument();  // after Shrink: puts the big argument into a Blob again
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
   void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
   void Restore(RequestBatch& batch);                  // moves saved_arguments_ back into the batch

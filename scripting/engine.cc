@@ -141,7 +141,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
-  OpenLibrary(lua_, "cjson", OpenCjson);
+  OpenLibrary(lua_, "cjson", host.Dialect().has_json_arrays ? OpenCjsonWithArrays : OpenCjson);
   OpenLibrary(lua_, "cmsgpack", OpenCmsgpack);
   OpenLibrary(lua_, "bit", OpenBit);
   OpenLibrary(lua_, "struct", OpenStruct);

@@ -351,6 +351,10 @@ class Decoder {
       if (token != Token::kArrayEnd) Refuse("comma or array end", token);
       expected_elements_ = static_cast<int>(std::min<lua_Integer>(size, kMaxExpected));
     }
+    if (config_.decode_marks_arrays) {
+      PushJsonArrayMetatable(lua_);
+      lua_setmetatable(lua_, -2);
+    }
     --depth_;
   }
 

@@ -113,8 +113,10 @@ class Encoder {
     if (depth > config_.encode_max_depth || !ReserveStackSlots(lua_, 3)) {
       luaL_error(lua_, "Cannot serialise, excessive nesting (%d)", depth);
     }
-    const int64_t size = ArraySize();
-    if (size > 0) {
+    // As in Redis, a marked array ends where the operator # says, and its other keys are left out.
+    const bool is_marked = IsMarkedAsJsonArray(lua_);
+    const int64_t size = is_marked ? static_cast<int64_t>(lua_rawlen(lua_, -1)) : ArraySize();
+    if (is_marked || size > 0) {
       AppendArray(size, depth);
     } else {
       AppendObject(depth);

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "scripting/lib_support.h"
+#include "scripting/sandbox.h"
 
 namespace respite {
 namespace {
@@ -124,7 +125,53 @@ constexpr std::array<luaL_Reg, 11> kJsonFunctions = {{
     {nullptr, nullptr},
 }};
 
+constexpr char kIsArray[] = "__is_cjson_array";
+const char kArrayMetatable = 0;  // its address is the key of the metatable in the registry
+
+// Makes the metatable of arrays, unless it exists.
+void MakeArrayMetatable(lua_State* lua) {
+  if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &kArrayMetatable) == LUA_TNIL) {
+    lua_createtable(lua, 0, 1);
+    lua_pushboolean(lua, 1);
+    lua_setfield(lua, -2, kIsArray);
+    MakeReadOnly(lua);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, &kArrayMetatable);
+  }
+  lua_pop(lua, 1);
+}
+
 }  // namespace
+
+void PushJsonArrayMetatable(lua_State* lua) { lua_rawgetp(lua, LUA_REGISTRYINDEX, &kArrayMetatable); }
+
+bool IsMarkedAsJsonArray(lua_State* lua) {
+  if (lua_getmetatable(lua, -1) == 0) return false;
+  PushJsonArrayMetatable(lua);
+  const bool has_marks = lua_istable(lua, -1);
+  bool is_array = lua_rawequal(lua, -1, -2) != 0;
+  lua_pop(lua, 1);
+  if (has_marks && !is_array) {  // a metatable that the script has made may have the mark, too
+    lua_pushstring(lua, kIsArray);
+    lua_rawget(lua, -2);
+    is_array = lua_toboolean(lua, -1) != 0;
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+  return is_array;
+}
+
+int OpenCjsonWithArrays(lua_State* lua) {
+  MakeArrayMetatable(lua);
+  OpenCjson(lua);
+  lua_getfield(lua, -1, "decode");
+  lua_getupvalue(lua, -1, 1);  // the settings
+  lua_pushcclosure(lua, SwitchFunction<&JsonConfig::decode_marks_arrays>, 1);
+  lua_setfield(lua, -3, "decode_array_with_array_mt");
+  lua_pop(lua, 1);
+  lua_pushcfunction(lua, OpenCjsonWithArrays);
+  lua_setfield(lua, -2, "new");
+  return 1;
+}
 
 int OpenCjson(lua_State* lua) {
   lua_createtable(lua, 0, 13);

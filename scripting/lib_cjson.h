@@ -22,8 +22,12 @@ struct JsonConfig {                         // what a script has set with cjson.
   int encode_precision = kMaxPrecision;  // significant digits with which numbers are printed
   InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // whether inf and nan fail, or how they are printed
   bool decode_invalid_numbers = true;  // true: accepts a plus, hexadecimal, leading zeros, inf, nan
+  bool decode_marks_arrays = false;    // arrays get a metatable, so that they are encoded as arrays, also if empty
   bool encode_keep_buffer = true;      // stored without effect, for scripts that read this setting
 };
+
+void PushJsonArrayMetatable(lua_State* lua);  // pushes the read-only metatable that marks arrays
+bool IsMarkedAsJsonArray(lua_State* lua);     // true: the table on top of the stack has this metatable, or one like it
 
 // Raises an error for values that JSON cannot express, and for too deep nesting, including cycles.
 void EncodeJson(lua_State* lua, const JsonConfig& config);  // pushes the JSON text of the value on top of the stack

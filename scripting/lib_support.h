@@ -159,7 +159,8 @@ inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.da
 // libraries are safe for untrusted scripts.
 
 // JSON, compatible with lua-cjson 2.1, which Redis contains.
-int OpenCjson(lua_State* lua);  // pushes the library `cjson` (JSON); returns 1
+int OpenCjsonWithArrays(lua_State* lua);  // as OpenCjson, with the function decode_array_with_array_mt of Redis 8.4
+int OpenCjson(lua_State* lua);            // pushes the library `cjson` (JSON); returns 1
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
 int OpenCmsgpack(lua_State* lua);  // pushes the library `cmsgpack` (MessagePack); returns 1
 // Compatible with LuaBitOp 1.0, which Redis contains.

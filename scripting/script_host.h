@@ -31,6 +31,7 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool has_headers = true;                             // true: scripts may begin with `#!lua flags=…`
   bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
   bool has_clock = true;                               // true: scripts have os.clock
+  bool has_json_arrays = false;                        // true: scripts have cjson.decode_array_with_array_mt
   bool has_environments = true;                        // true: scripts have getfenv, setfenv and newproxy
   bool names_script_in_errors = true;   // true: errors end "script: <name>, on @user_script:1.", not "script: on …"
   bool errors_begin_with_call = false;  // true (Redis 6.2): "Error running script (call to f_…): @user_script:1: …"

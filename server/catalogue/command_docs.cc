@@ -1,5 +1,6 @@
 #include "server/catalogue/command_docs.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -15,8 +16,28 @@ struct FlagName {
   std::string_view name;
 };
 
+// The names of the flags that COMMAND INFO of Redis 6.2 shows, in this order.
+constexpr FlagName kFlagNamesOfRedis62[] = {
+    {kWrite, "write"},
+    {kReadOnly, "readonly"},
+    {kDenyOom, "denyoom"},
+    {kAdmin, "admin"},
+    {kPubSub, "pubsub"},
+    {kNoScript, "noscript"},
+    {kRandom, "random"},
+    {kSortForScript, "sort_for_script"},
+    {kLoading, "loading"},
+    {kStale, "stale"},
+    {kSkipMonitor, "skip_monitor"},
+    {kSkipSlowlog, "skip_slowlog"},
+    {kAsking, "asking"},
+    {kFast, "fast"},
+    {kNoAuth, "no_auth"},
+    {kMayReplicate, "may_replicate"},
+};
+
 // The names of the flags that COMMAND INFO shows, in this order. As in Redis, may_replicate, protected and
-// touches_arbitrary_keys are never shown. CommandFlagNames appends movablekeys and allow_busy.
+// touches_arbitrary_keys are not shown. CommandFlagNames appends movablekeys and allow_busy.
 constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
@@ -147,20 +168,38 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 // ----- COMMAND DOCS
 
-void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Command& command);
 
-// Calls visit(argument, children) for each argument in `arguments` that the emulated version has. Does not visit nested
-// arguments: they are in `children`.
+// Returns how the emulated version shows the token of the argument, if not as the syntax line says; else null.
+const TokenChange* TokenChangeOf(const SyntaxArgument& argument, const Command& command) {
+  return argument.HasToken() ? command.dialect->FindTokenChange(command.full_name, argument.token) : nullptr;
+}
+
+bool IsShown(const SyntaxArgument& argument, const Command& command) {
+  const TokenChange* change = TokenChangeOf(argument, command);
+  return command.dialect->Has(argument.since) && (change == nullptr || !change->since.empty());
+}
+
+std::string_view ShownSince(const SyntaxArgument& argument, const Command& command) {
+  if (const TokenChange* change = TokenChangeOf(argument, command)) return change->since;
+  // A server that emulates no version shows `since` of all arguments that Redis 7.2 does not have.
+  const bool is_hidden =
+      argument.hides_since && (command.dialect->EmulatesVersion() || argument.since.IsIn(kDefaultVersion));
+  return is_hidden ? std::string_view() : command.dialect->ShownVersion(argument.since);
+}
+
+// Calls visit(argument, children) for each argument in `arguments` that the emulated version shows. Does not visit
+// nested arguments: they are in `children`.
 template <class Visitor>
-void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
+void ForEachShown(std::span<const SyntaxArgument> arguments, const Command& command, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
-    if (dialect.Has(argument.since)) visit(argument, children);
+    if (IsShown(argument, command)) visit(argument, children);
   });
 }
 
-size_t CountOf(std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
+size_t CountOf(std::span<const SyntaxArgument> arguments, const Command& command) {
   size_t count = 0;
-  ForEachShown(arguments, dialect, [&](const SyntaxArgument&, std::span<const SyntaxArgument>) { ++count; });
+  ForEachShown(arguments, command, [&](const SyntaxArgument&, std::span<const SyntaxArgument>) { ++count; });
   return count;
 }
 
@@ -175,35 +214,57 @@ void WriteArgumentFlags(Reply& reply, const SyntaxArgument& argument) {
   WriteSetOfSimple(reply, flags);
 }
 
+// Returns the type that COMMAND DOCS shows. Versions that do not list the alternatives of an argument call it a string.
+ArgumentType ShownType(const SyntaxArgument& argument, std::span<const SyntaxArgument> children,
+                       const Command& command) {
+  const bool is_string = argument.type == ArgumentType::kOneOf && CountOf(children, command) == 0;
+  return is_string ? ArgumentType::kString : argument.type;
+}
+
 void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const SyntaxArgument> children,
-                   const Dialect& dialect) {
-  const bool nests = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
+                   const Command& command) {
+  const Dialect& dialect = *command.dialect;
+  const ArgumentType type = ShownType(argument, children, command);
+  const bool nests = type == ArgumentType::kOneOf || type == ArgumentType::kBlock;
   const bool has_flags = argument.optional || argument.multiple;
+  const std::string_view since = ShownSince(argument, command);
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
   // Each argument is a map with the fields `name`, `type`, and either `display_text` or `arguments`. The other fields
   // are optional.
-  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
-            has_flags);
+  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !since.empty() + is_deprecated + has_flags);
   WritePair(reply, "name", name);
-  WritePair(reply, "type", ArgumentTypeName(argument.type));
+  WritePair(reply, "type", ArgumentTypeName(type));
   if (!nests) WritePair(reply, "display_text", argument.display.empty() ? name : argument.display);
   if (argument.key_spec >= 0) WritePair(reply, "key_spec_index", argument.key_spec);
   if (argument.HasToken()) WritePair(reply, "token", argument.token);
-  if (!argument.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(argument.since));
+  if (!since.empty()) WritePair(reply, "since", since);
   if (is_deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(argument.deprecated_since));
   if (has_flags) WriteArgumentFlags(reply, argument);
-  if (nests) WriteArguments(reply, children, dialect);
+  if (nests) WriteArguments(reply, children, command);
 }
 
-// Writes the field `arguments`, with the arguments that the emulated version has. Writes nothing if there are none.
-void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
-  const size_t count = CountOf(arguments, dialect);
+// Returns whether the emulated version has only one of the alternatives. COMMAND DOCS then shows it without the others.
+bool IsOnlyAlternative(const SyntaxArgument& argument, std::span<const SyntaxArgument> children,
+                       const Command& command) {
+  const bool is_plain = argument.type == ArgumentType::kOneOf && !argument.optional && !argument.multiple;
+  return is_plain && !argument.HasToken() && argument.since.IsEmpty() && CountOf(children, command) == 1;
+}
+
+// Writes the field `arguments`, with the arguments that the emulated version shows. Writes nothing if there are none.
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Command& command) {
+  const size_t count = CountOf(arguments, command);
   if (count == 0) return;
   reply.Bulk("arguments");
   reply.Array(count);
-  ForEachShown(arguments, dialect, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
-    WriteArgument(reply, argument, children, dialect);
+  ForEachShown(arguments, command, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+    if (IsOnlyAlternative(argument, children, command)) {
+      ForEachShown(children, command, [&](const SyntaxArgument& one, std::span<const SyntaxArgument> nested) {
+        WriteArgument(reply, one, nested, command);
+      });
+    } else {
+      WriteArgument(reply, argument, children, command);
+    }
   });
 }
 
@@ -221,10 +282,9 @@ void WriteHistory(Reply& reply, std::string_view history) {
   }
 }
 
-void WriteDocFlags(Reply& reply, const CommandSpec& spec, bool deprecated) {
-  std::vector<std::string_view> flags;
-  if (deprecated) flags.push_back("deprecated");
-  if (spec.syscmd) flags.push_back("syscmd");
+// Writes the field `doc_flags`. Writes nothing if there are no flags.
+void WriteDocFlags(Reply& reply, const std::vector<std::string_view>& flags) {
+  if (flags.empty()) return;
   reply.Bulk("doc_flags");
   WriteSetOfSimple(reply, flags);
 }
@@ -232,9 +292,14 @@ void WriteDocFlags(Reply& reply, const CommandSpec& spec, bool deprecated) {
 }  // namespace
 
 std::vector<std::string_view> CommandFlagNames(const Command& command) {
-  std::vector<std::string_view> names = NamesOf(command.flags, kCommandFlagNames);
+  const DialectTraits& traits = command.dialect->traits;
+  const uint32_t flags = command.flags & ~command.dialect->HiddenFlags(command.full_name);
+  std::vector<std::string_view> names =
+      traits.describes_commands_fully ? NamesOf(flags, kCommandFlagNames) : NamesOf(flags, kFlagNamesOfRedis62);
   if (command.movable_keys) names.push_back("movablekeys");
+  if (!traits.describes_commands_fully) return names;
   if (command.flags & kAllowBusy) names.push_back("allow_busy");
+  if (traits.shows_commandlog_flag) std::ranges::replace(names, std::string_view("skip_slowlog"), "skip_commandlog");
   return names;
 }
 
@@ -260,9 +325,10 @@ void WriteCommandInfo(Reply& reply, const Command& command) {
   reply.Integer(command.key_step);
   WriteCategories(reply, command.categories);
   if (!is_full) return;
-  WriteTips(reply, spec.tips);
-  reply.Set(spec.keys.count);
-  for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
+  WriteTips(reply, command.dialect->ShownTips(command.full_name, spec.tips));
+  const KeySpecs keys = command.dialect->AdjustKeys(command.full_name, spec.keys);
+  reply.Set(keys.count);
+  for (const KeySpec& key : keys.View()) WriteKeySpec(reply, key);
   // As in Redis, the reply has an empty set, not an empty array, if the command has no subcommands.
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
@@ -275,22 +341,25 @@ void WriteCommandDocs(Reply& reply, const Command& command) {
   const Dialect& dialect = *command.dialect;
   const bool deprecated = dialect.Deprecates(command.full_name, spec.deprecated_since);
   const bool replaced = !spec.replaced_by.empty() && (deprecated || spec.deprecated_since.IsEmpty());
-  const bool has_arguments = CountOf(syntax.Arguments(), dialect) > 0;
+  std::vector<std::string_view> doc_flags;
+  if (deprecated) doc_flags.push_back("deprecated");
+  if (spec.syscmd || dialect.IsSystemCommand(command.full_name)) doc_flags.push_back("syscmd");
+  const std::string_view since = dialect.ShownSince(command.full_name, spec.since);
+  const bool has_arguments = CountOf(syntax.Arguments(), command) > 0;
   // As in Redis, commands of modules have no complexity.
   const bool has_complexity = spec.module.empty() && !spec.complexity.empty();
-  reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.module.empty() + has_complexity +
-            (deprecated || spec.syscmd) + deprecated + replaced + !spec.history.empty() + has_arguments +
-            !command.subcommands.empty());
+  reply.Map(1u + !spec.summary.empty() + !since.empty() + !spec.module.empty() + has_complexity + !doc_flags.empty() +
+            deprecated + replaced + !spec.history.empty() + has_arguments + !command.subcommands.empty());
   if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
-  if (!spec.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(spec.since));
+  if (!since.empty()) WritePair(reply, "since", since);
   WritePair(reply, "group", CommandGroupName(spec.group));
   if (!spec.module.empty()) WritePair(reply, "module", spec.module);
   if (has_complexity) WritePair(reply, "complexity", spec.complexity);
-  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, deprecated);
+  WriteDocFlags(reply, doc_flags);
   if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(spec.deprecated_since));
   if (replaced) WritePair(reply, "replaced_by", spec.replaced_by);
   if (!spec.history.empty()) WriteHistory(reply, spec.history);
-  WriteArguments(reply, syntax.Arguments(), dialect);
+  WriteArguments(reply, syntax.Arguments(), command);
   if (command.subcommands.empty()) return;
   reply.Bulk("subcommands");
   reply.Map(command.subcommands.size());

@@ -46,6 +46,8 @@ enum CommandFlag : uint32_t {
   kProtected = 1u << 19,
   kTouchesArbitraryKeys = 1u << 20,
   kOfModule = 1u << 21,  // of a module in Redis: COMMAND shows the name in capitals, and there are no ACL categories
+  kRandom = 1u << 22,    // COMMAND of Redis 6.2 shows `random`; no effect
+  kSortForScript = 1u << 23,  // COMMAND of Redis 6.2 shows `sort_for_script`; no effect
 };
 
 // ACL categories of commands. The flags of a command imply @read, @write, @fast, @slow, @admin, @pubsub and @blocking,

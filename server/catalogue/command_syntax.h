@@ -18,7 +18,9 @@
 //   suffix   = [ '<' display text '>' ]               where it differs from the name: `importing<node-id>`
 //              [ ':' type ]                           integer double key pattern unix-time string pure-token
 //              [ '#' n ]                              index of the key spec
-//              [ '@' since [ '-' deprecated since ] ] `@6.2.0`, `@-2.8.12`; each is a VersionMark: `@valkey:8.1.0`
+//              [ '@' [ '~' ] since [ '-' deprecated since ] ]
+//                                                     `@6.2.0`, `@-2.8.12`; each is a VersionMark: `@valkey:8.1.0`.
+//                                                     `@~7.4.0`: COMMAND DOCS does not show this `since`
 //              [ '...' ]                              may repeat
 //   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
 //
@@ -61,6 +63,7 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
   std::string_view token;        // fixed word such as EX; data() is null if the argument has none
   std::string_view display;      // display_text of COMMAND DOCS; empty: the same as `name` there
   VersionMark since;             // version that introduced this argument; empty: as old as the command
+  bool hides_since = false;      // true: COMMAND DOCS does not show `since`
   VersionMark deprecated_since;  // version that deprecated this argument; empty: not deprecated
   ArgumentType type = ArgumentType::kString;
   int8_t key_spec = -1;         // index of the command's key spec that describes this key; -1: no key
@@ -290,6 +293,7 @@ constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {  // reads <displa
   if (Skip('#')) argument.key_spec = ParseDigit();
   if (argument.type == ArgumentType::kKey) next_key_spec_ = static_cast<int8_t>(argument.key_spec + 1);
   if (Skip('@')) {
+    argument.hides_since = Skip('~');
     argument.since = TakeMark();
     if (Skip('-')) argument.deprecated_since = TakeMark();
   }

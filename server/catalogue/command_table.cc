@@ -93,12 +93,11 @@ uint32_t CategoryOf(CommandGroup group) {
   return 0;
 }
 
-uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
-  const CommandSpec& spec = *card.spec;
+uint32_t CategoriesWith(const CommandCard& card, uint32_t flags, uint32_t declared) {
   if (flags & kOfModule) return 0;
-  // A command whose CommandSpec names no categories gets the category of its group. A container such as CONFIG (whose
-  // `run` is null) gets none; its subcommands get the category.
-  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
+  // A command that declares no categories gets the category of its group. A container such as CONFIG (whose `run` is
+  // null) gets none; its subcommands get the category.
+  uint32_t all = declared != 0 || card.run == nullptr ? declared : CategoryOf(card.spec->group);
   if (flags & kWrite) all |= kAclWrite;
   // As in Redis, EVAL_RO is not in @read. The commands of a script are checked when they run.
   if ((flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
@@ -120,7 +119,7 @@ std::string_view LastPart(std::string_view full_name) { return full_name.substr(
 
 }  // namespace
 
-uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, card.spec->flags); }
+uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, card.spec->flags, card.spec->categories); }
 
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
@@ -175,10 +174,16 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   command.full_name = spec.flags & kOfModule ? std::string(FullNameOf(card)) : ToLower(FullNameOf(card));
   command.flags = dialect_.AdjustFlags(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
-  command.categories = CategoriesWith(card, command.flags);
+  command.categories =
+      CategoriesWith(card, command.flags, dialect_.DeclaredCategories(command.full_name, spec.categories));
   command.first_key = legacy.first;
   command.last_key = legacy.last;
   command.key_step = legacy.step;
+  if (const LegacyKeysChange* change = dialect_.FindLegacyKeys(command.full_name)) {
+    command.first_key = change->first;
+    command.last_key = change->last;
+    command.key_step = change->step;
+  }
   command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
   command.only_key_index = OnlyKeyIndex(spec.keys.View());
   command.dialect = &dialect_;

@@ -16,6 +16,8 @@
 
 namespace respite {
 
+struct KeySpecs;
+
 struct DirectiveDefault {  // a directive whose default in one version differs from that in Redis 7.2
   std::string_view name;
   std::string_view value;  // the default, as a line of redis.conf writes it
@@ -25,6 +27,51 @@ struct FlagChange {          // how a command's flags in one version differ from
   std::string_view command;  // full name, such as "get" or "client|list"
   uint32_t added = 0;        // CommandFlag bits that the CommandSpec lacks
   uint32_t removed = 0;      // CommandFlag bits that the version lacks
+  uint32_t hidden = 0;       // CommandFlag bits that take effect here, although COMMAND does not show them
+};
+
+struct CategoryChange {          // the ACL categories of a command in one version, if its CommandSpec declares others
+  std::string_view command;      // full name
+  uint32_t declared_categories;  // AclCategory bits in place of CommandSpec::categories; the flags add more
+};
+
+struct LegacyKeysChange {    // the keys that COMMAND INFO of one version shows for a container
+  std::string_view command;  // full name
+  int first = 0;             // position of the first key in argv
+  int last = 0;              // position of the last key in argv
+  int step = 0;              // distance between two keys
+};
+
+struct KeyFlagChange {       // how the flags of a key spec in one version differ from the CommandSpec
+  std::string_view command;  // full name
+  uint8_t key_spec = 0;      // index of the key spec
+  uint16_t added = 0;        // KeyFlag bits that COMMAND INFO shows in addition
+  uint16_t removed = 0;      // KeyFlag bits that COMMAND INFO does not show
+};
+
+struct TextChange {          // a text that COMMAND of one version shows, where the CommandSpec has another
+  std::string_view command;  // full name
+  std::string_view text;     // what this version shows
+};
+
+struct TokenChange {            // how COMMAND DOCS of one version shows a token, which is a fixed word such as EX
+  std::string_view command;     // full name
+  std::string_view token;       // the token, in capitals
+  std::string_view since = {};  // version number to show; empty: COMMAND DOCS does not list the token
+};
+
+// What one version says about its commands, where it differs from the CommandSpecs. Flags, categories and deprecations
+// take effect. The other members change only the replies of COMMAND.
+struct CommandChanges {
+  std::span<const FlagChange> flags = {};              // flags of commands
+  std::span<const std::string_view> revived = {};      // full names of commands that the version does not deprecate
+  std::span<const KeyFlagChange> key_flags = {};       // flags of key specs
+  std::span<const TokenChange> tokens = {};            // tokens that are shown with a version, or not at all
+  std::span<const TextChange> tips = {};               // tips, separated by one space
+  std::span<const TextChange> since = {};              // `since` of COMMAND DOCS
+  std::span<const std::string_view> system = {};       // full names of commands with the doc flag `syscmd`
+  std::span<const CategoryChange> categories = {};     // ACL categories
+  std::span<const LegacyKeysChange> legacy_keys = {};  // keys that COMMAND INFO shows for containers
 };
 
 // The arguments of HEXPIRE and its variants, HSETEX and HGETEX, and their errors: Redis 7.4 to 8.4 (FIELDS comes last,
@@ -89,16 +136,20 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view commands_for_subscribers = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // for the error in subscribed mode
 
   // Contents and forms of replies.
-  bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
-  bool autoclaim_lists_deleted = true;        // XAUTOCLAIM returns a third element, with the deleted entries
-  bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
-  bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
-  bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`; XINFO STREAM … FULL has active-time
-  bool streams_show_idempotency = false;      // XINFO STREAM has idmp-duration and similar fields for every stream
-  bool groups_show_released = false;          // XINFO STREAM … FULL has nacked-count for every group
-  bool counts_reads_as_redis_7_2_9 = true;    // entries-read and lag in XINFO: as Redis since 7.2.9 counts them
-  bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
-  bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
+  bool describes_commands_fully = true;      // COMMAND returns ten elements per command, not seven
+  bool shows_commandlog_flag = false;        // COMMAND says skip_commandlog instead of skip_slowlog
+  bool autoclaim_lists_deleted = true;       // XAUTOCLAIM returns a third element, with the deleted entries
+  bool counts_watching_clients = false;      // INFO has pubsub_clients, watching_clients, total_watched_keys
+  bool streams_count_entries = true;         // XINFO has entries-added, entries-read, lag and similar fields
+  bool consumers_have_active_time = true;    // XINFO CONSUMERS has `inactive`; XINFO STREAM … FULL has active-time
+  bool streams_show_idempotency = false;     // XINFO STREAM has idmp-duration and similar fields for every stream
+  bool groups_show_released = false;         // XINFO STREAM … FULL has nacked-count for every group
+  bool counts_reads_as_redis_7_2_9 = true;   // entries-read and lag in XINFO: as Redis since 7.2.9 counts them
+  bool lag_considers_all_deletions = false;  // XINFO: deletions before the first entry, too, can make a lag unknown
+  bool cluster_info_has_migrations = false;  // CLUSTER INFO has cluster_slot_migration_active_tasks and similar fields
+  bool cluster_info_counts_nodes_and_bytes = false;  // CLUSTER INFO has cluster_nodes_pfail, cluster_stats_bytes_sent …
+  bool shards_have_ids = false;                      // CLUSTER SHARDS has the ID of each shard
+  bool slots_have_metadata = true;                   // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
   bool users_show_sanitize_payload = true;    // false: ACL LIST, GETUSER omit sanitize-payload, which is the default
   bool client_text_has_library = true;        // CLIENT LIST shows the fields lib-name and lib-ver
@@ -148,6 +199,9 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool new_scores_are_decimal = false;        // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
   bool scores_in_ranges_are_decimal = false;  // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool json_paths_compute = true;             // paths of JSON commands have the operators and functions of Redis 8.10
+  bool geo_numbers_are_decimal = false;       // coordinates and distances: 0x1 or leading blanks are an error
+  bool requests_are_strict = false;     // CR LF must follow each argument; `"a"b` in an inline request is one word
+  bool slot_stats_have_memory = false;  // cluster-slot-stats-enabled yes includes mem, which starts no later
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool zadd_considers_lengths = false;             // ZADD with a long member makes a skiplist before it adds any member
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
@@ -163,6 +217,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scripts_know_version = true;               // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
   bool scripts_have_headers = true;               // EVAL accepts a first line #!lua flags=no-writes
   bool scripts_have_environments = true;          // scripts have getfenv, setfenv, newproxy
+  bool scripts_have_json_arrays = false;          // scripts have cjson.decode_array_with_array_mt()
   bool scripts_have_clock = false;                // scripts have os.clock()
   bool script_errors_name_script = true;          // script errors end "script: <SHA-1>, on @user_script:1."
   std::string_view refused_in_scripts = "Redis";  // in "This Redis command is not allowed from script"
@@ -176,8 +231,7 @@ struct Dialect {                                    // a version of Redis or Val
   std::optional<ServerVersion> version = {};        // the emulated version; nullopt: features of all versions
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from the one of Redis 7.2
-  std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
-  std::span<const std::string_view> revived = {};   // full names of commands that the version no longer deprecates
+  CommandChanges commands = {};                     // what the version says about commands, if CommandSpecs differ
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
@@ -187,10 +241,23 @@ struct Dialect {                                    // a version of Redis or Val
     return version && !removed_in.IsEmpty() && removed_in.IsIn(*version);
   }
   // Returns whether the emulated version deprecates the command. `mark` says which versions have deprecated it. The
-  // commands in `revived` (a member of Dialect) are not deprecated. Without emulation, the version is Redis 7.2.
+  // commands in CommandChanges::revived are not deprecated. Without emulation, the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
   uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
   std::string_view ShownVersion(const VersionMark& mark) const;  // version number for COMMAND DOCS; empty: none
+
+  uint32_t HiddenFlags(std::string_view command) const;  // CommandFlag bits that COMMAND does not show
+
+  // For the replies of COMMAND. Each function takes the full name of a command and what its CommandSpec declares, and
+  // returns what this version shows.
+  KeySpecs AdjustKeys(std::string_view command, const KeySpecs& spec_keys) const;          // key specs of COMMAND INFO
+  std::string_view ShownTips(std::string_view command, std::string_view spec_tips) const;  // tips of COMMAND INFO
+  std::string_view ShownSince(std::string_view command, const VersionMark& mark) const;    // `since` of COMMAND DOCS
+  bool IsSystemCommand(std::string_view command) const;  // true: this version adds the doc flag `syscmd`
+  uint32_t DeclaredCategories(std::string_view command, uint32_t spec_categories) const;  // AclCategory bits
+  const TokenChange* FindTokenChange(std::string_view command,  // how COMMAND DOCS shows a token; null: as declared
+                                     std::string_view token) const;
+  const LegacyKeysChange* FindLegacyKeys(std::string_view command) const;  // keys of a container; null: as declared
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

@@ -129,6 +129,7 @@ void Bus::OnPacket(BusLink& link, Bytes bytes) {
   }
   const auto type = static_cast<size_t>(packet.value().header.type);
   ++received_[type];
+  received_bytes_[type] += bytes.size();
   if (static_cast<int>(type) != filter.type) return user_.OnPacket(link, packet.value());
   core_.log.Warning("Dropping packet that matches debug drop filter");
   if (filter.closes_link) link.OnEnded("closed by DEBUG");
@@ -188,6 +189,7 @@ void Bus::Flush() {
 void Bus::SendBytes(BusLink& link, PacketType type, Bytes bytes) {
   if (!link.IsOpen()) return;
   ++sent_[static_cast<size_t>(type)];
+  sent_bytes_[static_cast<size_t>(type)] += bytes.size();
   link.Send(bytes);
 }
 

@@ -62,10 +62,12 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // not get it.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to wanted nodes
 
-  using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
+  using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number for each packet type
   const Counts& sent() const { return sent_; }            // how many packets of each type were sent since the start
   const Counts& received() const { return received_; }    // how many packets of each type were received since the start
-  uint64_t over_limit_link_count() const {                // how many links cluster-link-sendbuf-limit has closed
+  const Counts& sent_bytes() const { return sent_bytes_; }          // bytes of the packets in sent()
+  const Counts& received_bytes() const { return received_bytes_; }  // bytes of the packets in received()
+  uint64_t over_limit_link_count() const {  // how many links cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
@@ -102,6 +104,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   bool is_mute_ = false;                                   // Mute was called: no packet is sent any more
   Counts sent_{};                                          // how many packets of each type were sent since the start
   Counts received_{};                               // how many packets of each type were received since the start
+  Counts sent_bytes_{};                             // bytes of the packets that sent_ counts
+  Counts received_bytes_{};                         // bytes of the packets that received_ counts
   uint64_t over_limit_link_count_ = 0;              // how many links cluster-link-sendbuf-limit has closed
   mutable SlotSet my_slots_;                        // slots of this node or its primary, as MySlots last returned
   mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the ClusterView from which my_slots_ was made

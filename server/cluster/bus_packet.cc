@@ -20,7 +20,16 @@ constexpr size_t kPublishHeadBytes = 8;
 constexpr size_t kUpdateBytes = 8 + NodeId::kLength + SlotSet::kBytes;
 constexpr size_t kExtensionHeadBytes = 8;
 
-enum class ExtensionType : uint16_t { kHostname, kHumanName, kForgotten, kShard, kClientIpv4, kClientIpv6 };
+// Valkey 9.1 uses 6 and 7 for extensions that Respite does not have.
+enum class ExtensionType : uint16_t {
+  kHostname,
+  kHumanName,
+  kForgotten,
+  kShard,
+  kClientIpv4,
+  kClientIpv6,
+  kAvailabilityZone = 8,
+};
 
 constexpr size_t Aligned(size_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -93,7 +102,8 @@ void PutTextExtension(std::string& out, ExtensionType type, const std::string& t
 uint16_t CountOf(const PingExtensions& extensions) {
   return static_cast<uint16_t>(extensions.forgotten.size() + (extensions.hostname ? 1 : 0) +
                                (extensions.human_name ? 1 : 0) + (extensions.shard ? 1 : 0) +
-                               (extensions.client_ipv4 ? 1 : 0) + (extensions.client_ipv6 ? 1 : 0));
+                               (extensions.client_ipv4 ? 1 : 0) + (extensions.client_ipv6 ? 1 : 0) +
+                               (extensions.availability_zone ? 1 : 0));
 }
 
 void PutExtensions(std::string& out, const PingExtensions& extensions) {
@@ -107,6 +117,9 @@ void PutExtensions(std::string& out, const PingExtensions& extensions) {
   if (extensions.shard) PutExtension(out, ExtensionType::kShard, extensions.shard->Text());
   if (extensions.client_ipv4) PutTextExtension(out, ExtensionType::kClientIpv4, *extensions.client_ipv4);
   if (extensions.client_ipv6) PutTextExtension(out, ExtensionType::kClientIpv6, *extensions.client_ipv6);
+  if (extensions.availability_zone) {
+    PutTextExtension(out, ExtensionType::kAvailabilityZone, *extensions.availability_zone);
+  }
 }
 
 void PutGossip(std::string& out, const GossipEntry& entry) {
@@ -190,6 +203,9 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       return std::nullopt;
     case ExtensionType::kClientIpv6:
       extensions.client_ipv6 = reader.GetText(content.size());
+      return std::nullopt;
+    case ExtensionType::kAvailabilityZone:
+      extensions.availability_zone = reader.GetText(content.size());
       return std::nullopt;
   }
   return std::nullopt;

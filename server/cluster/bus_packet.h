@@ -90,12 +90,13 @@ struct PingExtensions {  // optional fields at the end of PING, PONG and MEET, w
     NodeId id;
     uint64_t ttl_s = 0;  // for how many more seconds receivers must not add the node again
   };
-  std::optional<std::string> hostname;     // cluster-announce-hostname of the sender
-  std::optional<std::string> human_name;   // cluster-announce-human-nodename of the sender
-  std::optional<NodeId> shard;             // id of the sender's shard
-  std::optional<std::string> client_ipv4;  // cluster-announce-client-ipv4; Valkey 8.0 or later
-  std::optional<std::string> client_ipv6;  // cluster-announce-client-ipv6; Valkey 8.0 or later
-  std::vector<Forgotten> forgotten;        // nodes that CLUSTER FORGET removed; receivers remove them too
+  std::optional<std::string> hostname;           // cluster-announce-hostname of the sender
+  std::optional<std::string> human_name;         // cluster-announce-human-nodename of the sender
+  std::optional<NodeId> shard;                   // id of the sender's shard
+  std::optional<std::string> client_ipv4;        // cluster-announce-client-ipv4; Valkey 8.0 or later
+  std::optional<std::string> client_ipv6;        // cluster-announce-client-ipv6; Valkey 8.0 or later
+  std::optional<std::string> availability_zone;  // availability-zone; Valkey 9.1 or later
+  std::vector<Forgotten> forgotten;              // nodes that CLUSTER FORGET removed; receivers remove them too
 };
 
 struct PingBody {                   // the content of PING, PONG and MEET

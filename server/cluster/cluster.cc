@@ -96,6 +96,8 @@ void Cluster::ApplySettings() {
   take(me.human_name, settings.cluster_announce_human_nodename);
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
+  // Unlike the other texts, this one may contain any characters. Some of them would make nodes.conf unreadable.
+  take(me.availability_zone, MayBeAnnounced(settings.availability_zone) ? settings.availability_zone : std::string());
   UpdateNoFailoverFlag();
   view_->RequestHealthCheck();  // depends on cluster-require-full-coverage
 }

@@ -129,6 +129,7 @@ PingExtensions Gossip::MyExtensions() {
   extensions.shard = me.shard;
   if (!me.client_ipv4.empty()) extensions.client_ipv4 = me.client_ipv4;
   if (!me.client_ipv6.empty()) extensions.client_ipv6 = me.client_ipv6;
+  if (!me.availability_zone.empty()) extensions.availability_zone = me.availability_zone;
   const int64_t now_ms = parts_.core.NowMs();
   for (const auto& [id, until_ms] : forgotten_until_ms_) {
     if (until_ms > now_ms) extensions.forgotten.push_back({id, static_cast<uint64_t>((until_ms - now_ms) / 1000)});
@@ -250,6 +251,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.human_name, extensions.human_name, MayBeAnnounced);
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
+  take(sender.availability_zone, extensions.availability_zone, MayBeAnnounced);
   // A node that does not announce its shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;

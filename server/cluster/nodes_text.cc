@@ -65,6 +65,7 @@ std::string AddressText(const ClusterNode& node, NodesFormat format) {
   if (node.hostname.empty()) text += ",";
   if (!node.client_ipv6.empty()) text += ",client-ipv6=" + node.client_ipv6;
   if (!node.client_ipv4.empty()) text += ",client-ipv4=" + node.client_ipv4;
+  if (!node.availability_zone.empty()) text += ",availability-zone=" + node.availability_zone;
   text += is_tls ? StrCat(",tcp-port=", address.tcp_port) : StrCat(",tls-port=", address.tls_port);
   if (!node.human_name.empty()) text += ",nodename=" + node.human_name;
   return text + ",shard-id=" + node.shard.String();
@@ -157,6 +158,7 @@ bool TakeAux(ClusterNode& node, Bytes aux) {
     return shard.has_value();
   }
   if (name == "nodename") node.human_name = value;
+  if (name == "availability-zone") node.availability_zone = value;
   const auto take_ip = [value](std::string& place, bool is_sound) {
     if (is_sound) place = value;
     return is_sound;

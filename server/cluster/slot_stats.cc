@@ -36,7 +36,8 @@ SlotStats::~SlotStats() {
 }
 
 void SlotStats::ApplyEnabledSetting() {
-  const bool was_on = std::exchange(is_on_, services_.env.settings.cluster_slot_stats_enabled);
+  const bool was_on =
+      std::exchange(is_on_, (services_.env.settings.cluster_slot_stats & (kSlotStatsCpu | kSlotStatsNet)) != 0);
   if (is_on_ == was_on) return;
   is_on_ ? StartObserving() : StopObserving();
 }

@@ -93,8 +93,13 @@ inline void RequireDb(const Call& call, int number) {  // throws a Refusal if da
 
 // Returns true for a node of a cluster with only one database (the default of the directive cluster-databases). As in
 // Redis, such a node refuses SELECT, MOVE and COPY … DB.
+// Returns whether SELECT, MOVE and COPY with DB are refused because this is a cluster node. Valkey since 9.0 only
+// checks the number of the database.
 inline bool IsConfinedToOneDb(const Call& call) {  // true: a cluster node with only one database: SELECT is refused
-  return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
+  const Dialect& dialect = call.services.env.dialect;
+  const bool allows_databases = dialect.EmulatesVersion() && dialect.Has("valkey:9.0.0");
+  return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1 &&
+         !allows_databases;
 }
 
 inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a database number; throws if it does not exist

@@ -141,6 +141,9 @@ struct Assigner {
     std::optional<int64_t> value = ParseNumber(words[0], shape.format);
     if (!value) return UnreadableNumber(shape.format);
     if (Objection objection = CheckRange(*value, shape)) return objection;
+    if (shape.check != nullptr) {
+      if (Objection objection = shape.check(*value)) return objection;
+    }
     shape.set(settings, *value);
     return {};
   }
@@ -224,7 +227,9 @@ std::string_view Directive::PortableName() const { return renamed_since.IsIn(kDe
 
 bool Directive::IsHidden(const Dialect& dialect) const {
   if (Has(directive_flags::kUnlisted)) return true;
-  return Has(directive_flags::kHidden) && (since.IsEmpty() || !dialect.EmulatesVersion());
+  if (!Has(directive_flags::kHidden)) return false;
+  if (!dialect.EmulatesVersion()) return true;
+  return unlisted_since.IsEmpty() ? since.IsEmpty() : dialect.HasRemoved(unlisted_since);
 }
 
 }  // namespace respite

@@ -74,13 +74,14 @@ struct YesNoShape {              // how a directive with the values yes and no i
 
 // All integers are passed as int64_t. If the member of Settings is unsigned (kUnsigned), its 64 bits are passed
 // unchanged, and `lowest` and `highest` are compared as unsigned numbers.
-struct NumberShape {                // how a directive with a number as value is read, stored and checked
-  int64_t (*get)(const Settings&);  // reads the value from the settings
-  void (*set)(Settings&, int64_t);  // stores a checked value in the settings
-  int64_t lowest;                   // the smallest permitted value
-  int64_t highest;                  // the largest permitted value
-  NumberFormat format;              // how the text is written: with a unit, a percent sign, or in octal
-  Signedness signedness;            // kUnsigned: the value and its range are unsigned numbers
+struct NumberShape {                      // how a directive with a number as value is read, stored and checked
+  int64_t (*get)(const Settings&);        // reads the value from the settings
+  void (*set)(Settings&, int64_t);        // stores a checked value in the settings
+  int64_t lowest;                         // the smallest permitted value
+  int64_t highest;                        // the largest permitted value
+  NumberFormat format;                    // how the text is written: with a unit, a percent sign, or in octal
+  Signedness signedness;                  // kUnsigned: the value and its range are unsigned numbers
+  Objection (*check)(int64_t) = nullptr;  // returns why a number in the range is refused; null: no check
 };
 
 struct TextShape {                             // how a directive with a text as value is read, stored and checked
@@ -113,6 +114,8 @@ struct Directive {        // one row in the table of directives
   VersionMark until = {};          // first versions that no longer have the directive
   VersionMark mutable_since = {};  // first versions where CONFIG SET may change it, although it is kImmutable
   VersionMark renamed_since = {};  // first versions that know `name`; older ones know only `alias`
+  VersionMark unlisted_since =
+      {};  // first versions where patterns of CONFIG GET skip the directive; empty: see `flags`
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }  // true: `flags` has this bit
   // Returns whether the version of this dialect knows the directive under the name `given`, which is the primary name
@@ -122,7 +125,7 @@ struct Directive {        // one row in the table of directives
   // does not know the primary name.
   std::string_view PortableName() const;  // name in Redis 7.2, for files that other versions may read
   // Returns whether patterns of CONFIG GET must not match the directive. kHidden hides it, unless a version that has
-  // the directive is emulated. kUnlisted hides it always.
+  // and lists the directive is emulated. kUnlisted hides it always.
   bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match the directive
 };
 

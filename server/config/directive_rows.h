@@ -31,19 +31,22 @@ constexpr YesNoShape YesNo() {  // a directive with values yes and no: a bool me
 }
 
 template <auto kMember>
-constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // a number, stored in Settings
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format,  // a number, stored in Settings
+                               Objection (*check)(int64_t) = nullptr) {
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
           [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
           lowest,
           highest,
           format,
-          std::is_unsigned_v<Type> ? Signedness::kUnsigned : Signedness::kSigned};
+          std::is_unsigned_v<Type> ? Signedness::kUnsigned : Signedness::kSigned,
+          check};
 }
 
 template <auto kMember>
-constexpr NumberShape Number(int64_t lowest, int64_t highest) {  // a number without a unit
-  return NumberOf<kMember>(lowest, highest, NumberFormat::kInteger);
+constexpr NumberShape Number(int64_t lowest, int64_t highest,  // a number without a unit
+                             Objection (*check)(int64_t) = nullptr) {
+  return NumberOf<kMember>(lowest, highest, NumberFormat::kInteger, check);
 }
 template <auto kMember>
 constexpr NumberShape Memory(int64_t lowest, int64_t highest) {  // a number of bytes, also "64mb"
@@ -99,6 +102,10 @@ constexpr Directive Until(VersionMark mark, Directive row) {  // returns `row`, 
 }
 constexpr Directive MutableSince(VersionMark mark, Directive row) {  // CONFIG SET may change it since this version
   row.mutable_since = mark;
+  return row;
+}
+constexpr Directive UnlistedSince(VersionMark mark, Directive row) {  // since then, patterns of CONFIG GET skip it
+  row.unlisted_since = mark;
   return row;
 }
 constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the row's alias

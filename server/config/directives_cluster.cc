@@ -3,6 +3,7 @@
 
 #include "server/config/announced_place.h"
 #include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
 
 namespace respite::rows {
 namespace {
@@ -63,6 +64,8 @@ constexpr Directive kClusterDirectives[] = {
     Since("valkey:8.0.0",
           {"cluster-blacklist-ttl", kEffective, Number<&Settings::cluster_blacklist_ttl>(0, kMaxInt), kHidden}),
     Since("7.0.0", {"cluster-config-file", kEffective, Text<&Settings::cluster_config_file>(), kImmutable}),
+    Since("8.0.0", {"cluster-compatibility-sample-ratio", kMeaningless,
+                    Number<&Settings::cluster_compatibility_sample_ratio>(0, 100), kHidden}),
     Since("valkey:9.1.0", {"cluster-config-save-behavior", kMeaningless,
                            Choice<&Settings::cluster_config_save_is_best_effort>(kConfigSaveNames), kHidden}),
     Since("valkey:9.0.0",
@@ -72,6 +75,8 @@ constexpr Directive kClusterDirectives[] = {
                     Memory<&Settings::cluster_link_sendbuf_limit>(0, kMaxUnsignedLong)}),
     Since("valkey:8.1.0", {"cluster-manual-failover-timeout", kEffective,
                            Number<&Settings::cluster_manual_failover_timeout>(1, kMaxInt), kHidden}),
+    Since("valkey:9.1.0", {"cluster-message-gossip-perc", kMeaningless,
+                           Number<&Settings::cluster_message_gossip_perc>(1, 100), kUnlisted}),
     {"cluster-migration-barrier", kEffective, Number<&Settings::cluster_migration_barrier>(0, kMaxInt)},
     {"cluster-node-timeout", kEffective, Number<&Settings::cluster_node_timeout>(0, kMaxLong)},
     {"cluster-ping-interval", kEffective, Number<&Settings::cluster_ping_interval>(0, kMaxLong), kHidden},
@@ -85,12 +90,15 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
     Since("8.4.0", {"cluster-slot-migration-handoff-max-lag-bytes", kMeaningless,
                     Memory<&Settings::cluster_slot_migration_handoff_max_lag_bytes>(0, kMaxInt), kHidden}),
+    Since("8.4.0", {"cluster-slot-migration-max-archived-tasks", kMeaningless,
+                    Number<&Settings::cluster_slot_migration_max_archived_tasks>(1, kMaxInt), kUnlisted}),
+    Since("8.4.0", {"cluster-slot-migration-sync-buffer-drain-timeout", kMeaningless,
+                    Number<&Settings::cluster_slot_migration_sync_buffer_drain_timeout>(0, kMaxLong), kUnlisted}),
     Since("8.4.0", {"cluster-slot-migration-write-pause-timeout", kMeaningless,
                     Number<&Settings::cluster_slot_migration_write_pause_timeout>(0, kMaxInt), kHidden}),
     Since("valkey:9.0.0", {"cluster-slot-migration-log-max-len", kEffective,
                            Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt), kHidden}),
-    Since("8.2.0,valkey:8.0.0",
-          {"cluster-slot-stats-enabled", kEffective, YesNo<&Settings::cluster_slot_stats_enabled>(), kHidden}),
+    Since("8.2.0,valkey:8.0.0", {"cluster-slot-stats-enabled", kEffective, kSlotStats, kMultiArgument | kHidden}),
     Since("valkey:9.0.0", {"slot-migration-max-failover-repl-bytes", kEffective,
                            Number<&Settings::slot_migration_max_failover_repl_bytes>(-1, kMaxLong), kHidden}),
 };

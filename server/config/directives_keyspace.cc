@@ -41,7 +41,7 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"hll-sparse-max-bytes", kEffective, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
     Since("valkey:8.1.0", {"import-mode", kEffective, YesNo<&Settings::import_mode>(), kHidden}),
     {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
-    Since("8.6.0", {"key-memory-histograms", kMeaningless, YesNo<&Settings::key_memory_histograms>(), kHidden}),
+    Since("8.6.0", {"key-memory-histograms", kEffective, kKeyMemoryHistograms, kHidden}),
     {"lazyfree-lazy-eviction", kEffective, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
     {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},
     {"lazyfree-lazy-server-del", kEffective, YesNo<&Settings::lazyfree_lazy_server_del>(), kDebug},
@@ -70,6 +70,8 @@ constexpr Directive kKeyspaceDirectives[] = {
                kNoFlags, "zset-max-ziplist-entries"}),
     RenamedIn("7.0.0", {"zset-max-listpack-value", kEffective, Memory<&Settings::zset_max_listpack_value>(0, kMaxLong),
                         kNoFlags, "zset-max-ziplist-value"}),
+    Since("8.6.0", {"vset-force-single-threaded-execution", kMeaningless,
+                    YesNo<&Settings::vset_force_single_threaded_execution>(), kHidden}),
 };
 
 }  // namespace

@@ -21,6 +21,11 @@ Objection CheckAnnounce(Bytes text) {
   return place.ok() ? Objection{} : Objection{place.error()};
 }
 
+// As Valkey without RDMA, which is how distributions build it.
+constexpr char kNoRdma[] = "No RDMA building support.";
+Objection CheckRdmaBind(Bytes addresses) { return addresses.empty() ? Objection{} : kNoRdma; }
+Objection CheckRdmaPort(int64_t port) { return port == 0 ? Objection{} : kNoRdma; }
+
 constexpr int kMaxSentinels = 32;
 
 constexpr Directive kNetworkDirectives[] = {
@@ -33,12 +38,18 @@ constexpr Directive kNetworkDirectives[] = {
     {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},
     {"client-query-buffer-limit", kEffective, Memory<&Settings::client_query_buffer_limit>(1024 * 1024, kMaxLong),
      kDebug},
-    Since("valkey:8.0.0",
-          {"events-per-io-thread", kMeaningless, Number<&Settings::events_per_io_thread>(0, kMaxInt), kHidden}),
+    UnlistedSince(
+        "valkey:8.1.0",
+        Until("valkey:9.1.0", Since("valkey:8.0.0", {"events-per-io-thread", kMeaningless,
+                                                     Number<&Settings::events_per_io_thread>(0, kMaxInt), kHidden}))),
     MutableSince("valkey:9.0.0",
                  {"io-threads", kMeaningless, Number<&Settings::io_threads>(1, 128), kDebug | kImmutable}),
     Until("8.0.0,valkey:8.1.0",
           {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable}),
+    UnlistedSince("7.0.0",
+                  Until("7.0.0", {"gopher-enabled", kMeaningless, YesNo<&Settings::gopher_enabled>(), kHidden})),
+    Since("valkey:9.1.0",
+          {"io-threads-always-active", kMeaningless, YesNo<&Settings::io_threads_always_active>(), kUnlisted}),
     Since("8.4.0", {"lookahead", kMeaningless, Number<&Settings::lookahead>(1, kMaxInt), kHidden}),
     Since("7.4.0,valkey:8.0.0", {"max-new-connections-per-cycle", kEffective,
                                  Number<&Settings::max_new_connections_per_cycle>(1, 1000), kHidden}),
@@ -46,6 +57,12 @@ constexpr Directive kNetworkDirectives[] = {
                                  Number<&Settings::max_new_tls_connections_per_cycle>(1, 1000), kHidden}),
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     Since("7.0.0", {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)}),
+    Since("valkey:9.1.0", {"min-io-threads-avoid-copy-reply", kMeaningless,
+                           Number<&Settings::min_io_threads_avoid_copy_reply>(0, kMaxInt), kUnlisted}),
+    Since("valkey:9.1.0", {"min-string-size-avoid-copy-reply", kMeaningless,
+                           Number<&Settings::min_string_size_avoid_copy_reply>(0, kMaxInt), kUnlisted}),
+    Since("valkey:9.1.0", {"min-string-size-avoid-copy-reply-threaded", kMeaningless,
+                           Number<&Settings::min_string_size_avoid_copy_reply_threaded>(0, kMaxInt), kUnlisted}),
     Since("valkey:9.0.0", {"mptcp", kMeaningless, YesNo<&Settings::mptcp>(), kImmutable | kHidden}),
     // `node-threads` and `nodes` are hidden from CONFIG GET *, because some test suites set every directive that it
     // shows.
@@ -59,6 +76,13 @@ constexpr Directive kNetworkDirectives[] = {
           {"prefetch-batch-max-size", kMeaningless, Number<&Settings::prefetch_batch_max_size>(0, 128), kHidden}),
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
+    Since("valkey:8.1.0", {"rdma-bind", kMeaningless, OptionalText<&Settings::rdma_bind>(CheckRdmaBind), kHidden}),
+    Since("valkey:8.1.0", {"rdma-completion-vector", kMeaningless, Number<&Settings::rdma_completion_vector>(-1, 1024),
+                           kImmutable | kHidden}),
+    Since("valkey:8.1.0", {"rdma-port", kMeaningless, Number<&Settings::rdma_port>(0, 65535, CheckRdmaPort), kHidden}),
+    Since("valkey:8.1.0", {"rdma-rx-size", kMeaningless, Number<&Settings::rdma_rx_size>(64 * 1024, 16 * 1024 * 1024),
+                           kImmutable | kHidden}),
+    Since("valkey:9.0.0", {"repl-mptcp", kMeaningless, YesNo<&Settings::repl_mptcp>(), kImmutable | kHidden}),
     {"sentinels", kEffective, Number<&Settings::sentinels>(0, kMaxSentinels), kImmutable | kHidden},
     Since("7.0.0", {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable}),
     {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},

@@ -64,7 +64,10 @@ FileLines PreloadFileLines(std::string_view name, const Settings& settings) {
 constexpr SpecialShape kPreloadFile{AssignPreloadFile, PreloadFileText, PreloadFileLines};
 
 constexpr Directive kPersistenceDirectives[] = {
-    {"aof-disable-auto-gc", kEffective, YesNo<&Settings::aof_disable_auto_gc>(), kHidden},
+    UnlistedSince(
+        "7.2.0", Since("7.0.0", {"aof-disable-auto-gc", kEffective, YesNo<&Settings::aof_disable_auto_gc>(), kHidden})),
+    Since("8.4.0", {"aof-load-corrupt-tail-max-size", kEffective,
+                    Number<&Settings::aof_load_corrupt_tail_max_size>(0, kMaxLong), kHidden}),
     {"aof-load-failed-commands", kEffective, YesNo<&Settings::aof_load_failed_commands>(), kHidden},
     {"aof-load-truncated", kEffective, YesNo<&Settings::aof_load_truncated>()},
     {"aof-rewrite-incremental-fsync", kEffective, YesNo<&Settings::aof_rewrite_incremental_fsync>()},
@@ -84,19 +87,22 @@ constexpr Directive kPersistenceDirectives[] = {
     RenamedIn("7.4.0,valkey:8.0.0",
               {"bgsave-cpulist", kEffective, OptionalText<&Settings::bgsave_cpulist>(), kImmutable, "bgsave_cpulist"}),
     {"dbfilename", kEffective, Text<&Settings::dbfilename>(CheckDbFilename), kProtected},
-    {"key-load-delay", kEffective, Number<&Settings::key_load_delay>(kMinInt, kMaxInt), kHidden},
+    UnlistedSince("7.0.0",
+                  {"key-load-delay", kEffective, Number<&Settings::key_load_delay>(kMinInt, kMaxInt), kHidden}),
     {"loading-process-events-interval-bytes", kEffective,
      Number<&Settings::loading_process_events_interval_bytes>(1024, kMaxInt), kHidden},
     {"no-appendfsync-on-rewrite", kEffective, YesNo<&Settings::no_appendfsync_on_rewrite>()},
     Since("8.10.0", {"preload-file", kEffective, kPreloadFile, kImmutable | kHidden}),
     {"rdb-del-sync-files", kEffective, YesNo<&Settings::rdb_del_sync_files>()},
-    {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
+    UnlistedSince("7.0.0",
+                  {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden}),
     {"rdb-save-incremental-fsync", kEffective, YesNo<&Settings::rdb_save_incremental_fsync>()},
     Since("valkey:8.1.0",
           {"rdb-version-check", kEffective, Choice<&Settings::rdb_version_check>(kRdbVersionCheckNames), kHidden}),
     {"rdbchecksum", kEffective, YesNo<&Settings::rdbchecksum>(), kImmutable},
     {"rdbcompression", kEffective, YesNo<&Settings::rdbcompression>()},
-    {"sanitize-dump-payload", kEffective, Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug},
+    Until("valkey:9.1.0", {"sanitize-dump-payload", kEffective,
+                           Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug}),
     {"save", kEffective, kSave, kMultiArgument | kVolatile},
     {"stop-writes-on-bgsave-error", kEffective, YesNo<&Settings::stop_writes_on_bgsave_error>()},
 };

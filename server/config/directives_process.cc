@@ -170,6 +170,8 @@ constexpr Directive kProcessDirectives[] = {
           {"log-timestamp-format", kEffective, Choice<&Settings::log_timestamp_format>(kLogTimeFormatNames), kHidden}),
     {"logfile", kEffective, Text<&Settings::logfile>(), kImmutable},
     {"loglevel", kEffective, Choice<&Settings::loglevel>(kLogLevelNames)},
+    UnlistedSince("7.0.0", Until("7.0.0", {"lua-replicate-commands", kMeaningless,
+                                           YesNo<&Settings::lua_replicate_commands>(), kHidden})),
     {"oom-score-adj", kEffective, Choice<&Settings::oom_score_adj>(kOomScoreAdjustNames)},
     {"oom-score-adj-values", kEffective, kOomScoreAdjValues, kMultiArgument},
     {"pidfile", kEffective, OptionalText<&Settings::pidfile>(), kImmutable},
@@ -197,8 +199,8 @@ constexpr Directive kProcessDirectives[] = {
     {"test-commands", kEffective, Choice<&Settings::test_commands>(kPermissionNames), kImmutable | kHidden},
     {"test-maint-notifications", kEffective, YesNo<&Settings::test_maint_notifications>(), kHidden},
     {"test-world-idle", kEffective, Text<&Settings::test_world_idle>(CheckDuration), kHidden},
-    {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
-    {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
+    UnlistedSince("7.0.0", {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden}),
+    UnlistedSince("7.0.0", {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden}),
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr Directive kReplicationDirectives[] = {
                     Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)}),
     {"repl-ping-replica-period", kEffective, Number<&Settings::repl_ping_replica_period>(1, kMaxInt), kNoFlags,
      "repl-ping-slave-period"},
-    Since("8.0.0", {"repl-rdb-channel", kMeaningless, YesNo<&Settings::repl_rdb_channel>(), kHidden}),
+    Since("8.0.0", {"repl-rdb-channel", kMeaningless, YesNo<&Settings::repl_rdb_channel>(), kUnlisted}),
     {"repl-timeout", kEffective, Number<&Settings::repl_timeout>(1, kMaxInt)},
     {"replica-announce-ip", kEffective, OptionalText<&Settings::replica_announce_ip>(), kNoFlags, "slave-announce-ip"},
     {"replica-announce-port", kEffective, Number<&Settings::replica_announce_port>(0, 65535), kNoFlags,

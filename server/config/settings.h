@@ -87,6 +87,11 @@ inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free 
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
+// What CLUSTER SLOT-STATS shows in addition to the number of keys (directive cluster-slot-stats-enabled).
+inline constexpr uint8_t kSlotStatsCpu = 1;
+inline constexpr uint8_t kSlotStatsNet = 2;
+inline constexpr uint8_t kSlotStatsMem = 4;
+
 struct Settings : EncodingLimits {  // the current values of all directives
   // Directives of the network and of clients.
   std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; with "-": optional
@@ -98,6 +103,17 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int events_per_io_thread = 2;                            // without effect
   int lookahead = 16;                                      // how many requests are parsed ahead; without effect
   bool mptcp = false;                                      // clients may connect by Multipath TCP; without effect
+  bool gopher_enabled = false;                             // Gopher, which Redis 6 speaks; without effect
+  bool lua_replicate_commands = true;                      // scripts are replicated by their effects; always so here
+  bool repl_mptcp = false;                                 // replicas connect by Multipath TCP; without effect
+  bool io_threads_always_active = false;                   // without effect
+  int min_io_threads_avoid_copy_reply = 7;                 // without effect
+  int min_string_size_avoid_copy_reply = 16384;            // without effect
+  int min_string_size_avoid_copy_reply_threaded = 65536;   // without effect
+  std::string rdma_bind;                                   // addresses for RDMA; only an empty text is accepted
+  int rdma_completion_vector = -1;                         // without effect
+  int rdma_port = 0;                                       // port for RDMA; only 0 is accepted
+  int rdma_rx_size = 1 << 20;                              // without effect
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
   uint32_t maxclients = 10000;                             // number of clients at the same time
@@ -213,7 +229,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   bool lazyfree_lazy_user_del = false;    // DEL frees values in the background, as UNLINK does
   bool lazyfree_lazy_user_flush = false;  // FLUSHALL and FLUSHDB without an option act as with ASYNC
   bool import_mode = false;               // Valkey: another server imports data here; expired keys are not removed
-  bool key_memory_histograms = false;     // without effect
+  bool key_memory_histograms = false;     // INFO keysizes also shows how much memory the values use
   int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented; 0: never
   int lfu_log_factor = 10;                // larger: LFU counters grow more slowly
   int list_compress_depth = 0;            // without effect
@@ -221,10 +237,12 @@ struct Settings : EncodingLimits {  // the current values of all directives
   int maxmemory_eviction_tenacity = 10;   // 0-100; larger: evictions may take longer
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;  // which keys are evicted when maxmemory is exceeded
   int maxmemory_samples = 5;                                      // number of keys to choose from for each eviction
+  bool vset_force_single_threaded_execution = false;              // without effect: commands use one thread
   uint32_t notify_keyspace_events = 0;                            // kNotify… bits: which key events are published
 
   // Directives of persistence: RDB and AOF.
   bool aof_disable_auto_gc = false;               // old append-only files are kept
+  int64_t aof_load_corrupt_tail_max_size = 0;     // a malformed end of fewer bytes is removed at the start; 0: never
   bool aof_load_failed_commands = false;          // the server starts even if commands of the append-only file fail
   bool aof_load_truncated = true;                 // the server starts with a file that ends within a command
   std::string aof_rewrite_cpulist;                // processors of the child that rewrites the AOF; empty: any
@@ -309,10 +327,15 @@ struct Settings : EncodingLimits {  // the current values of all directives
   bool cluster_replica_no_failover = false;   // this replica never starts an automatic failover
   int cluster_replica_validity_factor = 10;   // no failover with data older than about this × node timeout; 0: any age
   bool cluster_require_full_coverage = true;  // requests are refused while a slot has no owner
-  int cluster_slot_migration_handoff_max_lag_bytes = 1 << 20;  // without effect
-  int cluster_slot_migration_write_pause_timeout = 10000;      // without effect
-  int cluster_slot_migration_log_max_len = 1000;       // maximum number of entries in the log of slot migrations
-  bool cluster_slot_stats_enabled = false;             // requests and traffic of each slot are counted
+  int cluster_slot_migration_handoff_max_lag_bytes = 1 << 20;        // without effect
+  int cluster_slot_migration_max_archived_tasks = 32;                // without effect
+  int64_t cluster_slot_migration_sync_buffer_drain_timeout = 60000;  // without effect
+  int cluster_compatibility_sample_ratio = 0;                        // without effect
+  int cluster_message_gossip_perc = 10;                              // without effect
+  int cluster_slot_migration_write_pause_timeout = 10000;            // without effect
+  int cluster_slot_migration_log_max_len = 1000;  // maximum number of entries in the log of slot migrations
+  uint8_t cluster_slot_stats =
+      0;  // kSlotStats… bits: the statistics of slots that are kept (cluster-slot-stats-enabled)
   int64_t slot_migration_max_failover_repl_bytes = 0;  // most unsent bytes at which a migration pauses writes; -1: any
 
   int cluster_announce_client_port = 0;             // port that clients of this node use; without effect

@@ -236,6 +236,88 @@ FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& sett
   return OneLine(name, OomScoreAdjValuesText(settings), AlwaysIf(changed));
 }
 
+// --- cluster-slot-stats-enabled, key-memory-histograms ---
+
+namespace {
+
+constexpr char kNoMemoryAtRuntime[] = "memory tracking cannot be enabled at runtime";
+
+std::optional<bool> ParseYesNo(Bytes word) {
+  if (EqualsIgnoreCase(word, "yes")) return true;
+  if (EqualsIgnoreCase(word, "no")) return false;
+  return std::nullopt;
+}
+
+// What the value `yes` of cluster-slot-stats-enabled means.
+uint8_t AllSlotStats(const Dialect& dialect) {
+  constexpr uint8_t kCounted = kSlotStatsCpu | kSlotStatsNet;
+  return dialect.traits.slot_stats_have_memory ? kCounted | kSlotStatsMem : kCounted;
+}
+
+constexpr std::array<std::pair<Bytes, uint8_t>, 3> kSlotStatsNames = {
+    {{"cpu", kSlotStatsCpu}, {"net", kSlotStatsNet}, {"mem", kSlotStatsMem}}};
+
+std::optional<uint8_t> ParseSlotStats(Bytes word, const Dialect& dialect) {
+  if (const auto all = ParseYesNo(word)) return *all ? AllSlotStats(dialect) : uint8_t{0};
+  for (const auto& [name, bit] : kSlotStatsNames) {
+    if (EqualsIgnoreCase(word, name)) return bit;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Objection AssignSlotStats(Settings& settings, ConfigWords words, ConfigOrigin origin) {
+  const Dialect& dialect = DialectOf(settings.emulate);
+  if (!dialect.Has("8.6.0")) {
+    const auto value = words.size() == 1 ? ParseYesNo(words[0]) : std::nullopt;
+    if (!value) return "argument must be 'yes' or 'no'";
+    settings.cluster_slot_stats = *value ? AllSlotStats(dialect) : uint8_t{0};
+    return {};
+  }
+  uint8_t bits = 0;
+  for (const std::string& word : words) {
+    const auto parsed = ParseSlotStats(word, dialect);
+    if (!parsed) return "argument(s) must be one of the following: no, yes, cpu, net, mem";
+    bits |= *parsed;
+  }
+  const bool turns_memory_on = (bits & ~settings.cluster_slot_stats & kSlotStatsMem) != 0;
+  if (turns_memory_on && dialect.EmulatesVersion() && origin == ConfigOrigin::kConfigSet) return kNoMemoryAtRuntime;
+  settings.cluster_slot_stats = bits;
+  return {};
+}
+
+std::string SlotStatsText(const Settings& settings) {
+  if (settings.cluster_slot_stats == 0) return "no";
+  if (settings.cluster_slot_stats == AllSlotStats(DialectOf(settings.emulate))) return "yes";
+  std::string text;
+  for (const auto& [name, bit] : kSlotStatsNames) {
+    if ((settings.cluster_slot_stats & bit) == 0) continue;
+    if (!text.empty()) text += ' ';
+    text += name;
+  }
+  return text;
+}
+
+FileLines SlotStatsFileLines(std::string_view name, const Settings& settings) {
+  return OneLine(name, SlotStatsText(settings), AlwaysIf(settings.cluster_slot_stats != 0));
+}
+
+Objection AssignKeyMemoryHistograms(Settings& settings, ConfigWords words, ConfigOrigin origin) {
+  const auto value = ParseYesNo(words[0]);
+  if (!value) return "argument must be 'yes' or 'no'";
+  const bool is_late = origin == ConfigOrigin::kConfigSet && DialectOf(settings.emulate).EmulatesVersion();
+  if (*value && !settings.key_memory_histograms && is_late) return kNoMemoryAtRuntime;
+  settings.key_memory_histograms = *value;
+  return {};
+}
+
+std::string KeyMemoryHistogramsText(const Settings& settings) { return settings.key_memory_histograms ? "yes" : "no"; }
+
+FileLines KeyMemoryHistogramsFileLines(std::string_view name, const Settings& settings) {
+  return OneLine(name, KeyMemoryHistogramsText(settings), AlwaysIf(settings.key_memory_histograms));
+}
+
 // --- notify-keyspace-events ---
 
 namespace {

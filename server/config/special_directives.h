@@ -21,6 +21,21 @@ std::string BindText(const Settings& settings);                                 
 FileLines BindFileLines(std::string_view name, const Settings& settings);          // the line `bind` of CONFIG REWRITE
 inline constexpr SpecialShape kBind{AssignBind, BindText, BindFileLines};
 
+// `cluster-slot-stats-enabled`: yes or no. Redis since 8.6 also has `cpu`, `net` and `mem`, and any list of these. As
+// in Redis, CONFIG SET cannot turn `mem` on while a version with it is emulated.
+Objection AssignSlotStats(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+std::string SlotStatsText(const Settings& settings);                            // the value as CONFIG GET shows it
+FileLines SlotStatsFileLines(std::string_view name, const Settings& settings);  // the line of CONFIG REWRITE
+inline constexpr SpecialShape kSlotStats{AssignSlotStats, SlotStatsText, SlotStatsFileLines};
+
+// `key-memory-histograms`: yes or no. As in Redis, CONFIG SET cannot turn it on while a version with it is emulated.
+Objection AssignKeyMemoryHistograms(Settings& settings, ConfigWords words,  // stores the value, or says why not
+                                    ConfigOrigin origin);
+std::string KeyMemoryHistogramsText(const Settings& settings);                            // as CONFIG GET shows it
+FileLines KeyMemoryHistogramsFileLines(std::string_view name, const Settings& settings);  // the line of CONFIG REWRITE
+inline constexpr SpecialShape kKeyMemoryHistograms{AssignKeyMemoryHistograms, KeyMemoryHistogramsText,
+                                                   KeyMemoryHistogramsFileLines};
+
 // `dir`: a path. The server changes to this directory immediately.
 Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `dir`, or says why not
 std::string DirText(const Settings& settings);                                    // `dir` as CONFIG GET shows it

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/refusal.h"
+#include "server/catalogue/dialect.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
@@ -132,7 +133,9 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
   const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
-                             .authenticated = session.authenticated || !parts_.users.IsLoginRequired()};
+                             .authenticated = session.authenticated || !parts_.users.IsLoginRequired(),
+                             .checks_line_ends = parts_.env.dialect.traits.requests_are_strict,
+                             .joins_quoted_parts = parts_.env.dialect.traits.requests_are_strict};
   // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A group ends
   // after a request with a large argument, because Unread could not give that argument back to the parser.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;

@@ -401,6 +401,7 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .has_headers = traits.scripts_have_headers,
           .knows_engines = traits.knows_other_engines,
           .has_clock = traits.scripts_have_clock,
+          .has_json_arrays = traits.scripts_have_json_arrays,
           .has_environments = traits.scripts_have_environments,
           .names_script_in_errors = traits.script_errors_name_script,
           .errors_begin_with_call = traits.script_errors_begin_with_call};

@@ -122,11 +122,12 @@ void RegisterConfigHooks(const Services& services) {
     services.clients.memory.ApplyConfiguredLimit();
     return std::nullopt;
   });
-  config.AddHook({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",
-                  "cluster-announce-client-ipv6", "cluster-announce-hostname", "cluster-announce-human-nodename",
-                  "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
-                  "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
-                 [&services] { return ReadClusterSettings(services.cluster); });
+  config.AddHook(
+      {"availability-zone", "cluster-allow-replica-migration", "cluster-announce-bus-port",
+       "cluster-announce-client-ipv4", "cluster-announce-client-ipv6", "cluster-announce-hostname",
+       "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
+       "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
+      [&services] { return ReadClusterSettings(services.cluster); });
   config.AddHook({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
   config.AddHook(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",

@@ -266,12 +266,14 @@ AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofRead
     case AofReader::Status::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(reader.Error()));
     case AofReader::Status::kFormatError:
+      if (MayDropTail(part, reader.Offset()))
+        return Cut(part, group_ ? group_->offset : reader.Offset(), Tail::kCorrupt);
       return Fail("Bad file format reading the append only file " + part.name +
                   ": make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>" + at);
     case AofReader::Status::kEnd:
       if (!group_) return Outcome::kLoaded;
       services_.env.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
-      return Cut(part, group_->offset);
+      return Cut(part, group_->offset, Tail::kIncomplete);
     default:
       return TruncateIfIncomplete(part, reader.Offset());
   }
@@ -285,7 +287,7 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
   const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);
   switch (later.kind) {
     case LaterRecord::Kind::kNone:
-      return Cut(part, cut);
+      return Cut(part, cut, Tail::kIncomplete);
     case LaterRecord::Kind::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(later.error));
     default:
@@ -293,7 +295,12 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
   }
 }
 
-AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
+bool AofLoader::MayDropTail(const Part& part, uint64_t offset) const {
+  return part.bytes - offset < static_cast<uint64_t>(services_.env.settings.aof_load_corrupt_tail_max_size);
+}
+
+AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset, Tail tail) {
+  const bool is_corrupt = tail == Tail::kCorrupt;
   if (group_ && group_->second_multi_offset) {
     return Fail(StrCat("Fatal error: the transaction at offset ", offset, " of the append only file ", part.name,
                        " has no EXEC, but another MULTI is at offset ", *group_->second_multi_offset,
@@ -302,22 +309,26 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
   if (!files_.may_be_changed) {
-    return Fail("Fatal error: the append only file " + part.name + " is incomplete after offset " + number +
+    return Fail("Fatal error: the append only file " + part.name + (is_corrupt ? " is corrupt" : " is incomplete") +
+                " after offset " + number +
                 ". The file was not changed. Repair a copy of it with respite-check-aof --fix.");
   }
-  if (!services_.env.settings.aof_load_truncated) {
+  if (!is_corrupt && !services_.env.settings.aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (after offset " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
                 "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
                 "server.");
   }
-  services_.env.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  services_.env.log.Warning(is_corrupt ? "!!! Warning: corrupt AOF file tail!!!"
+                                       : "!!! Warning: short read while loading the AOF file " + part.name + "!!!");
   // Refuses to load before anything is truncated. Redis truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
-  services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
+  services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number +
+                            (is_corrupt ? StrCat(" (remaining ", part.bytes - offset, ")") : "") + " !!!");
   const IoError error = services_.storage.aof.TruncateFile(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
-  services_.env.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
+  services_.env.log.Warning("AOF " + part.name + " loaded anyway because " +
+                            (is_corrupt ? "aof-load-corrupt-tail-max-size" : "aof-load-truncated") + " is enabled");
   return Outcome::kCut;
 }
 

@@ -49,6 +49,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };  // kCut: loaded, and an incomplete end was removed
+  enum class Tail : uint8_t { kIncomplete, kCorrupt };                // what is wrong with the end of a file
   enum class Place : uint8_t { kMiddle, kLast };                      // only the last file may be incomplete
   struct Part {               // one of the append-only files, while it is loaded
     const std::string& name;  // name of the file without a folder
@@ -77,7 +78,8 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   Outcome HandleEndOfRecords(const Part& part,                 // no more commands: truncates the file, or fails
                              const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete end, or fails
-  Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
+  Outcome Cut(const Part& part, uint64_t offset, Tail tail);        // truncates the file to `offset`, if permitted
+  bool MayDropTail(const Part& part, uint64_t offset) const;        // true: a directive permits to remove this bad end
   // Runs the commands of `batch`. Returns false if loading must end, because a command is unknown, a SELECT has failed,
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end

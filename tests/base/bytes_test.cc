@@ -56,6 +56,12 @@ TEST(SplitQuoted, SplitsAtWhiteSpace) {
   EXPECT_THAT(SplitQuoted("\\n \\"), Optional(ElementsAre("\\n", "\\")));
 }
 
+TEST(SplitQuoted, MayJoinQuotedParts) {
+  EXPECT_EQ(SplitQuoted("\"a\"b"), std::nullopt);
+  EXPECT_THAT(SplitQuoted("\"a\"b'c d' e", AfterQuote::kAnything), Optional(ElementsAre("abc d", "e")));
+  EXPECT_EQ(SplitQuoted("'a'\"b", AfterQuote::kAnything), std::nullopt);
+}
+
 TEST(SplitQuoted, VerticalTabSeparatesButDoesNotEndAPlainWord) {
   EXPECT_THAT(SplitQuoted("\va\vb \fc"), Optional(ElementsAre("a\vb", "c")));
   EXPECT_THAT(SplitQuoted("\"a\"\vb"), Optional(ElementsAre("a", "b")));

@@ -288,6 +288,28 @@ TEST_P(RequestError, TextWhereverItIsCut) {
   }
 }
 
+TEST(RequestParserTest, LineEndsAreCheckedOnDemand) {
+  const RequestLimits strict{.checks_line_ends = true};
+  const Outcome refused{{}, "Protocol error: invalid CRLF in request"};
+  for (size_t size : {size_t{4}, RequestParser::kMinBigArgumentBytes}) {
+    const std::string head = StrCat("*1\r\n$", size, "\r\n", std::string(size, 'a'));
+    const Outcome accepted{{{std::string(size, 'a')}}, ""};
+    for (const char* end : {"xx", "\rx", "x\n"}) {
+      EXPECT_EQ(Parse({head + end}, strict), refused) << size << end;
+      EXPECT_EQ(Parse({head, std::string(end)}, strict), refused) << size << end;
+      EXPECT_EQ(Parse({head + end}, {}), accepted) << size << end;
+    }
+    EXPECT_EQ(Parse({head + "\r", "\n"}, strict), accepted) << size;
+  }
+}
+
+TEST(RequestParserTest, QuotedPartsAreJoinedOnDemand) {
+  const RequestLimits joined{.joins_quoted_parts = true};
+  EXPECT_EQ(Parse({"PING \"a\"b'c'\r\n"}, joined), (Outcome{{{"PING", "abc"}}, ""}));
+  EXPECT_EQ(Parse({"PING \"a\"b\r\n"}, {}), (Outcome{{}, "Protocol error: unbalanced quotes in request"}));
+  EXPECT_EQ(Parse({"PING \"a\"\"b\r\n"}, joined), (Outcome{{}, "Protocol error: unbalanced quotes in request"}));
+}
+
 TEST(RequestParserTest, LimitsThatAreJustMet) {
   Words request(10, std::string(16384, 'x'));
   EXPECT_EQ(Parse({Encode(request)}, kStranger), (Outcome{{request}, ""}));

@@ -17,6 +17,12 @@ const std::set<std::string> kAllowed = {
     // CLUSTER REPLICATE NO ONE came with Valkey 9.
     "cluster|replicate arity=3",
     "cluster|replicate arity=-3",
+    "cluster|replicate argument#0 name=node-id type=string display_text=node-id",
+    "cluster|replicate argument#0 name=args type=oneof",
+    "cluster|replicate argument#0.0 name=node-id type=string display_text=node-id",
+    // SCRIPT DEBUG takes the name of an engine since Valkey 9.1.
+    "script|debug arity=3",
+    "script|debug arity=-3",
 };
 
 // Whether a command came to Redis or Valkey after 7.2, or exists only here (TEST), so that the golden file lacks it.

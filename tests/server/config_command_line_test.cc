@@ -281,25 +281,22 @@ TEST_F(ConfigCommandLineTest, DirectivesOfLaterVersions) {
             Block(1, "tls-auth-clients-user CN",
                   "Bad directive or wrong number of arguments\n'tls-auth-clients-user' is a directive of Redis 8.6 and "
                   "Valkey 9.1, which Respite does not have"));
-  EXPECT_THAT(Error({"--rdma-port", "6380"}), testing::HasSubstr("'rdma-port' is a directive of Valkey 9.1, which"));
-  EXPECT_THAT(Error({"-"}, "aof-load-corrupt-tail-max-size"),
-              testing::HasSubstr("'aof-load-corrupt-tail-max-size' is a directive of Redis 8.6, which"));
+  EXPECT_THAT(Error({"--rdma-port", "6380"}), testing::HasSubstr("No RDMA building support."));
+  EXPECT_THAT(Error({"-"}, "array-slice-size"),
+              testing::HasSubstr("'array-slice-size' is a directive of Redis 8.8, which"));
   const auto config = Load({"-"},
-                           "Aof-load-corrupt-tail-max-size 16\ntls-auth-clients-user off\nrdma-bind "
-                           "\"\"\nvset-force-single-threaded-execution yes\n");
+                           "Array-slice-size 16\ntls-auth-clients-user off\nrdma-bind "
+                           "\"\"\nlua-enable-insecure-api no\n");
   ASSERT_TRUE(config.ok()) << config.error().text;
   std::vector<std::string> notes;
   for (const ConfigNote& note : config.value()->TakeNotes()) notes.push_back(note.text);
   EXPECT_THAT(notes,
               testing::ElementsAre(
                   "Reading config from stdin",
-                  "'aof-load-corrupt-tail-max-size' is a directive of Redis 8.6. Respite does not have it and ignores "
-                  "it.",
+                  "'array-slice-size' is a directive of Redis 8.8. Respite does not have it and ignores it.",
                   "'tls-auth-clients-user' is a directive of Redis 8.6 and Valkey 9.1. Respite does not have it "
                   "and ignores it.",
-                  "'rdma-bind' is a directive of Valkey 9.1. Respite does not have it and ignores it.",
-                  "'vset-force-single-threaded-execution' is a directive of Redis 8.6. Respite does not have it and "
-                  "ignores it."));
+                  "'lua-enable-insecure-api' is a directive of Valkey 9.1. Respite does not have it and ignores it."));
 }
 
 TEST_F(ConfigCommandLineTest, SettingsWithoutEffectAreNamedOnce) {

@@ -99,7 +99,14 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
           // Directives of Redis 8.4 and 8.6, and of Valkey 9.0 and 9.1.
           "cluster-announce-client-port", "cluster-announce-client-tls-port", "cluster-config-save-behavior",
           "cluster-slot-migration-handoff-max-lag-bytes", "cluster-slot-migration-write-pause-timeout", "hash-seed",
-          "key-memory-histograms", "lookahead", "mptcp", "stream-idmp-duration", "stream-idmp-maxsize"));
+          "key-memory-histograms", "lookahead", "mptcp", "stream-idmp-duration", "stream-idmp-maxsize",
+          "aof-load-corrupt-tail-max-size", "cluster-compatibility-sample-ratio", "cluster-message-gossip-perc",
+          "cluster-slot-migration-max-archived-tasks", "cluster-slot-migration-sync-buffer-drain-timeout",
+          "io-threads-always-active", "min-io-threads-avoid-copy-reply", "min-string-size-avoid-copy-reply",
+          "min-string-size-avoid-copy-reply-threaded", "rdma-bind", "rdma-completion-vector", "rdma-port",
+          "rdma-rx-size", "repl-mptcp", "vset-force-single-threaded-execution",
+          // Directives that Redis 6.2 had, but 7.2 has not.
+          "gopher-enabled", "lua-replicate-commands"));
 }
 
 TEST(ConfigTableTest, WhatVersionsAfter72HaveIsMarked) {

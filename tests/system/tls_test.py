@@ -367,6 +367,36 @@ class SettingsTest(TlsServerTest):
         self.assertEqual("+OK", self.config_set("tls-dh-params-file", parameters))
         self.assert_serves()
 
+    def certificates_in_info(self):
+        """The section TLS of INFO as a dict."""
+        lines = ask(self.plain, "INFO", "tls").splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def serial(self, path):
+        text = subprocess.check_output(["openssl", "x509", "-noout", "-serial", "-in", path], text=True)
+        return text.strip().removeprefix("serial=")
+
+    def test_info_says_when_the_certificates_expire(self):
+        self.serve("--emulate", "valkey:9.1")
+        info = self.certificates_in_info()
+        self.assertEqual(self.serial(self.server_pair.cert), info["tls_server_cert_serial"])
+        self.assertAlmostEqual(2 * 86400, int(info["tls_server_cert_expires_in_seconds"]), delta=600)
+        self.assertEqual(("none", "0"), (info["tls_client_cert_serial"], info["tls_client_cert_expires_in_seconds"]))
+        self.assertEqual(self.serial(self.authority.cert), info["tls_ca_cert_serial"])
+        self.assertAlmostEqual(3 * 86400, int(info["tls_ca_cert_expires_in_seconds"]), delta=600)
+        # Of several authorities, INFO shows the one that expires first.
+        folder = tempfile.mkdtemp(dir=self.keys)
+        old = self.authority.issue("old", EXPIRED)
+        shutil.copy(old.cert, folder)
+        self.assertEqual("+OK", ask(self.plain, "CONFIG", "SET", "tls-ca-cert-dir", folder, "tls-client-cert-file",
+                                    self.client_pair.cert, "tls-client-key-file", self.client_pair.key))
+        info = self.certificates_in_info()
+        self.assertEqual(self.serial(self.client_pair.cert), info["tls_client_cert_serial"])
+        self.assertEqual(self.serial(old.cert), info["tls_ca_cert_serial"])
+        self.assertEqual("0", info["tls_ca_cert_expires_in_seconds"])
+        self.assertEqual("+OK", ask(self.plain, "CONFIG", "SET", "tls-port", "0"))
+        self.assertEqual({"none", "0"}, set(self.certificates_in_info().values()))
+
     def test_the_port_opens_and_closes(self):
         self.serve()
         self.assertEqual("+OK", self.config_set("tls-port", "0"))

@@ -129,7 +129,7 @@ struct ClusterForget {
 };
 
 struct ClusterReplicate {
-  static constexpr CommandSpec spec = {.syntax = "CLUSTER|REPLICATE node-id",
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|REPLICATE args(node-id|no-one{NO ONE}@valkey:9.0.0)",
                                        .summary = "Makes this node a replica of another.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",

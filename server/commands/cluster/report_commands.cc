@@ -1,16 +1,20 @@
 // CLUSTER INFO, NODES, SHARDS, SLOTS, REPLICAS, LINKS, MYID, COUNT-FAILURE-REPORTS and similar subcommands: report this
 // node's view of its cluster.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
+#include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
 #include "server/execution/services.h"
+#include "server/observe/cluster_info.h"
 
 namespace respite {
 
@@ -27,60 +31,22 @@ NodesFormat FormatFor(const Call& call) {
 
 // --- CLUSTER INFO.
 
-struct SlotFigures {
-  int assigned = 0;
-  int pfail = 0;
-  int failed = 0;
-};
-
-SlotFigures CountSlots(const ClusterView& view) {
-  SlotFigures figures;
-  for (int slot = 0; slot < kSlotCount; ++slot) {
-    const ClusterNode* owner = view.Owner(slot);
-    if (owner == nullptr) continue;
-    ++figures.assigned;
-    if (owner->Is(kNodeFail)) {
-      ++figures.failed;
-    } else if (owner->Is(kNodePfail)) {
-      ++figures.pfail;
-    }
-  }
-  return figures;
-}
-
-void AddLine(std::string& text, Bytes name, uint64_t value) {
-  text.append(name).append(":").append(std::to_string(value)).append("\r\n");
-}
-
-// Adds to CLUSTER INFO one line for each message type that was counted, and one line with the sum of these counts.
-void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
-  uint64_t sum = 0;
-  for (size_t type = 0; type < counts.size(); ++type) {
-    sum += counts[type];
-    if (counts[type] == 0) continue;
-    AddLine(text, "cluster_stats_messages_" + std::string(NameOf(static_cast<PacketType>(type))) + "_" + direction,
-            counts[type]);
-  }
-  AddLine(text, "cluster_stats_messages_" + direction, sum);
-}
-
-std::string InfoText(const Cluster& cluster) {
-  const ClusterView& view = cluster.view();
-  const ClusterNode& me = view.me();
-  const SlotFigures slots = CountSlots(view);
-  std::string text = std::string("cluster_state:") + (view.is_ok ? "ok" : "fail") + "\r\n";
-  AddLine(text, "cluster_slots_assigned", static_cast<uint64_t>(slots.assigned));
-  AddLine(text, "cluster_slots_ok", static_cast<uint64_t>(slots.assigned - slots.pfail - slots.failed));
-  AddLine(text, "cluster_slots_pfail", static_cast<uint64_t>(slots.pfail));
-  AddLine(text, "cluster_slots_fail", static_cast<uint64_t>(slots.failed));
-  AddLine(text, "cluster_known_nodes", view.All().size());
-  AddLine(text, "cluster_size", static_cast<uint64_t>(view.Size()));
-  AddLine(text, "cluster_current_epoch", view.current_epoch);
-  AddLine(text, "cluster_my_epoch", me.primary != nullptr ? me.primary->config_epoch : me.config_epoch);
-  AddMessages(text, cluster.bus().sent(), "sent");
-  AddMessages(text, cluster.bus().received(), "received");
-  AddLine(text, "total_cluster_links_buffer_limit_exceeded", cluster.bus().over_limit_link_count());
-  return text;
+// Returns what Redis since 8.4 adds to CLUSTER INFO. Keys of slots that have left this node are deleted without a task
+// of their own ("trim" in Redis), so the counters of trims are 0.
+std::string MigrationLines(const Services& services) {
+  if (!services.env.dialect.traits.cluster_info_has_migrations) return {};
+  const auto active = std::ranges::count_if(services.slot_migrations.Jobs(), [](const SlotJob& job) {
+    return job.state != SlotJob::State::kSuccess && job.state != SlotJob::State::kFailed &&
+           job.state != SlotJob::State::kCancelled;
+  });
+  return StrCat("cluster_slot_migration_active_tasks:", active,
+                "\r\n"
+                "cluster_slot_migration_active_trim_running:0\r\n"
+                "cluster_slot_migration_active_trim_current_job_keys:0\r\n"
+                "cluster_slot_migration_active_trim_current_job_trimmed:0\r\n"
+                "cluster_slot_migration_stats_active_trim_started:0\r\n"
+                "cluster_slot_migration_stats_active_trim_completed:0\r\n"
+                "cluster_slot_migration_stats_active_trim_cancelled:0\r\n");
 }
 
 // --- The descriptions of nodes in CLUSTER SLOTS and CLUSTER SHARDS.
@@ -88,6 +54,11 @@ std::string InfoText(const Cluster& cluster) {
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
   if (node.IsMyself()) return call.services.data.dataset.history.offset;
   return History::PlainOffset(node.offset);
+}
+
+// Returns the zone of the node, or an empty text if there is none or the emulated version does not show it.
+Bytes ShownZone(const Call& call, const ClusterNode& node) {
+  return call.services.env.dialect.Has("valkey:9.1.0") ? Bytes(node.availability_zone) : Bytes();
 }
 
 void WriteEndpoint(Call& call, const ClusterNode& node) {
@@ -108,7 +79,8 @@ void WriteNode(Call& call, const ClusterNode& node) {
   call.reply.Integer(ClusterRouter::PortFor(call.session.Caller(), node));
   call.reply.Bulk(node.id.Text());
   if (!has_metadata) return;
-  call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0));
+  const Bytes zone = ShownZone(call, node);
+  call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0) + (zone.empty() ? 0 : 1));
   if (shows_ip) {
     call.reply.Bulk("ip");
     call.reply.Bulk(ClusterRouter::IpFor(call.session.Caller(), node));
@@ -117,6 +89,9 @@ void WriteNode(Call& call, const ClusterNode& node) {
     call.reply.Bulk("hostname");
     call.reply.Bulk(node.hostname);
   }
+  if (zone.empty()) return;
+  call.reply.Bulk("availability-zone");
+  call.reply.Bulk(zone);
 }
 
 // Writes for CLUSTER SLOTS a range of slots with its owner, and with those replicas of the owner that have data and
@@ -151,8 +126,10 @@ void WriteNumberField(Call& call, Bytes name, int64_t value) {
 void WriteShardNode(Call& call, const ClusterNode& node) {
   const bool has_tcp = node.address.tcp_port != 0;
   const bool has_tls = node.address.tls_port != 0;
+  const Bytes zone = ShownZone(call, node);
   constexpr size_t kAlways = 6;
-  call.reply.Map(kAlways + (has_tcp ? 1 : 0) + (has_tls ? 1 : 0) + (node.hostname.empty() ? 0 : 1));
+  call.reply.Map(kAlways + (has_tcp ? 1 : 0) + (has_tls ? 1 : 0) + (node.hostname.empty() ? 0 : 1) +
+                 (zone.empty() ? 0 : 1));
   WriteTextField(call, "id", node.id.Text());
   if (has_tcp) WriteNumberField(call, "port", node.address.tcp_port);
   if (has_tls) WriteNumberField(call, "tls-port", node.address.tls_port);
@@ -163,6 +140,7 @@ void WriteShardNode(Call& call, const ClusterNode& node) {
   WriteTextField(call, "role", node.IsReplica() ? "replica" : "master");
   WriteNumberField(call, "replication-offset", OffsetOf(call, node));
   WriteTextField(call, "health", HealthOf(call, node));
+  if (!zone.empty()) WriteTextField(call, "availability-zone", zone);
 }
 
 void WriteShard(Call& call, const ClusterView& view, const std::vector<const ClusterNode*>& nodes) {
@@ -170,7 +148,8 @@ void WriteShard(Call& call, const ClusterView& view, const std::vector<const Clu
   for (const ClusterNode* node : nodes) {
     if (node->slot_count != 0) ranges = RangesOf(view.SlotsOf(*node));
   }
-  call.reply.Map(2);
+  const bool has_id = call.services.env.dialect.traits.shards_have_ids;
+  call.reply.Map(has_id ? 3 : 2);
   call.reply.Bulk("slots");
   call.reply.Array(ranges.size() * 2);
   for (const SlotRange& range : ranges) {
@@ -180,6 +159,7 @@ void WriteShard(Call& call, const ClusterView& view, const std::vector<const Clu
   call.reply.Bulk("nodes");
   call.reply.Array(nodes.size());
   for (const ClusterNode* node : nodes) WriteShardNode(call, *node);
+  if (has_id) WriteTextField(call, "id", nodes[0]->shard.Text());
 }
 
 void WriteLink(Call& call, const BusLink& link) {
@@ -210,7 +190,10 @@ struct ClusterInfo {
                                        .group = CommandGroup::kCluster,
                                        .flags = kStale,
                                        .tips = "nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Verbatim(InfoText(RequireCluster(call)), "txt"); }
+  static void Run(Call& call) {
+    const Cluster& cluster = RequireCluster(call);
+    call.reply.Verbatim(ClusterInfoText(cluster, call.services.env.dialect) + MigrationLines(call.services), "txt");
+  }
 };
 
 struct ClusterNodes {

@@ -8,6 +8,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
+#include "server/commands/common_arguments.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
@@ -20,6 +21,9 @@ constexpr char kInvalidSlot[] = "ERR Invalid slot";
 constexpr char kInvalidSlotOrCount[] = "ERR Invalid slot or number of keys";
 constexpr char kNotEmpty[] = "ERR DB must be empty to perform CLUSTER FLUSHSLOTS.";
 constexpr char kSetSlotNeedsPrimary[] = "ERR Please use SETSLOT only with masters.";
+constexpr char kMissingRanges[] = "ERR missing ranges argument";
+constexpr char kInvalidRangeCount[] = "ERR invalid number of ranges";
+constexpr char kMissingTimeout[] = "ERR Missing timeout value";
 constexpr char kBadAction[] = "ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP";
 constexpr char kImportRuns[] = "ERR Slot import in progress.";
 constexpr char kExportRuns[] = "ERR Slot export in progress.";
@@ -45,8 +49,8 @@ SlotSet TakeSlots(Call& call, const Cluster& cluster, WantedSlots wanted) {
   return slots;
 }
 
-SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
-  if (call.args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
+// Takes pairs of a first and a last slot, until the end of the request.
+std::vector<SlotRange> TakeSlotRanges(Call& call) {
   std::vector<SlotRange> ranges;
   while (!call.args.AtEnd()) {
     const int first = ParseSlotNumber(call.args.Next());
@@ -56,11 +60,32 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
     }
     ranges.push_back({first, last});
   }
+  return ranges;
+}
+
+SlotSet TakeRanges(Call& call, const Cluster& cluster, WantedSlots wanted) {
+  if (call.args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
   SlotSet slots;
-  for (const SlotRange& range : ranges) {
+  for (const SlotRange& range : TakeSlotRanges(call)) {
     for (int slot = range.first; slot <= range.last; ++slot) CollectSlot(cluster, slots, slot, wanted);
   }
   return slots;
+}
+
+// Deletes the keys of the slot in all databases. Cost: O(keys of the slot).
+void DeleteKeysOfSlot(Call& call, int slot, FreeMode mode) {
+  constexpr size_t kKeysPerStep = 1000;
+  Keyspace& keyspace = call.services.data.dataset.keyspace;
+  for (int db = 0; db < keyspace.Count(); ++db) {
+    Database& keys = keyspace[db];
+    while (true) {
+      const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerStep);
+      if (some.empty()) break;
+      for (const std::string& key : some) {
+        call.services.data.lazy_free.Free(call.unit.TakeKeyOfSlot(db, keys.Find(key)), mode);
+      }
+    }
+  }
 }
 
 ClusterNode& TargetPrimary(Cluster& cluster, Bytes word, const char* refusal) {
@@ -69,28 +94,74 @@ ClusterNode& TargetPrimary(Cluster& cluster, Bytes word, const char* refusal) {
   return node;
 }
 
-void MigrateSlot(Cluster& cluster, int slot, Bytes target) {
+ClusterNode& MigrationTarget(Cluster& cluster, int slot, Bytes target) {
   if (cluster.view().Owner(slot) != &cluster.view().me()) {
     throw Refusal{StrCat("ERR I'm not the owner of hash slot ", slot)};
   }
-  cluster.view().SetMigrating(slot, &TargetPrimary(cluster, target, "I don't know about node"));
+  return TargetPrimary(cluster, target, "I don't know about node");
 }
 
-void ImportSlot(Cluster& cluster, int slot, Bytes source) {
+ClusterNode& ImportSource(Cluster& cluster, int slot, Bytes source) {
   if (cluster.view().Owner(slot) == &cluster.view().me()) {
     throw Refusal{StrCat("ERR I'm already the owner of hash slot ", slot)};
   }
-  cluster.view().SetImporting(slot, &TargetPrimary(cluster, source, "I don't know about node"));
+  return TargetPrimary(cluster, source, "I don't know about node");
 }
 
-void GiveSlotTo(Call& call, Cluster& cluster, int slot, Bytes word) {
+ClusterNode& NewOwner(Call& call, Cluster& cluster, int slot, Bytes word) {
   ClusterNode& owner = TargetPrimary(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
   if (leaves && call.services.data.dataset.keyspace.CountKeysInSlot(slot) != 0) {
     throw Refusal{
         StrCat("ERR Can't assign hashslot ", slot, " to a different node while I still hold keys for this hash slot.")};
   }
-  cluster.GiveSlot(slot, owner);
+  return owner;
+}
+
+// Takes the action of CLUSTER SETSLOT if it is `action` and `arguments` words follow it. More words may follow in
+// Valkey since 8.0, and in a server that emulates no version.
+bool TakeSlotAction(Call& call, Bytes action, size_t arguments) {
+  const size_t left = call.args.Left();
+  const bool may_have_more = call.services.env.dialect.Has("valkey:8.0.0");
+  return (left == arguments + 1 || (left > arguments + 1 && may_have_more)) && call.args.TakeToken(action);
+}
+
+// Checks the words after the action of CLUSTER SETSLOT. TIMEOUT says how long Valkey waits for its replicas. It has no
+// effect here, because replicas learn the owners of slots from the cluster bus. As Valkey, an emulation of Valkey
+// ignores all other words.
+void CheckSlotTimeout(Call& call) {
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeToken("TIMEOUT")) {
+      if (call.args.AtEnd()) throw Refusal{kMissingTimeout};
+      ParseTimeoutMs(call, call.args.Next());
+    } else if (call.services.env.dialect.EmulatesVersion()) {
+      call.args.Next();
+    } else {
+      throw Refusal{kBadAction};
+    }
+  }
+}
+
+void SetSlot(Call& call, Cluster& cluster, int slot) {
+  if (TakeSlotAction(call, "STABLE", 0)) {
+    CheckSlotTimeout(call);
+    cluster.view().SetImporting(slot, nullptr);
+    cluster.view().SetMigrating(slot, nullptr);
+  } else if (TakeSlotAction(call, "MIGRATING", 1)) {
+    ClusterNode& target = MigrationTarget(cluster, slot, call.args.Next());
+    CheckSlotTimeout(call);
+    cluster.view().SetMigrating(slot, &target);
+  } else if (TakeSlotAction(call, "IMPORTING", 1)) {
+    ClusterNode& source = ImportSource(cluster, slot, call.args.Next());
+    CheckSlotTimeout(call);
+    cluster.view().SetImporting(slot, &source);
+  } else if (TakeSlotAction(call, "NODE", 1)) {
+    ClusterNode& owner = NewOwner(call, cluster, slot, call.args.Next());
+    CheckSlotTimeout(call);
+    cluster.GiveSlot(slot, owner);
+  } else {
+    throw Refusal{kBadAction};
+  }
 }
 
 struct ClusterAddSlots {
@@ -180,22 +251,55 @@ struct ClusterFlushSlot {
     const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
     Keyspace& keyspace = call.services.data.dataset.keyspace;
     if (keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
-    for (int db = 0; db < keyspace.Count(); ++db) Flush(call, db, slot, mode);
+    DeleteKeysOfSlot(call, slot, mode);
+    call.effect.SuppressCommandItself();  // a DEL for each key is propagated instead, so that other versions can follow
+    call.reply.Ok();
+  }
+};
+
+// Redis since 8.4 writes TRIMSLOTS to its replicas and its append-only file after slots have moved to another node.
+struct TrimSlots {
+  static constexpr CommandSpec spec = {
+      .syntax = "TRIMSLOTS RANGES ranges{numranges:integer slots{startslot:integer endslot:integer}...}",
+      .summary = "Deletes all keys of slots that this node does not serve.",
+      .since = "8.4.0",
+      .complexity = "O(N) for N keys of the slots",
+      .group = CommandGroup::kServer,
+      .flags = kWrite,
+      .categories = kAclKeyspace | kAclDangerous,
+      .uses_all_databases = true};
+  static void Run(Call& call) {
+    const Cluster& cluster = RequireCluster(call);
+    const SlotSet slots = TakeTrimmedSlots(call);
+    // A primary and an append-only file are believed, because they may be ahead of what this node knows of the cluster.
+    if (!call.unit.IsReplaying()) RefuseServedSlots(cluster.view(), slots);
+    slots.ForEach([&](int slot) { DeleteKeysOfSlot(call, slot, FreeMode::kLater); });
     call.effect.SuppressCommandItself();  // a DEL for each key is propagated instead, so that other versions can follow
     call.reply.Ok();
   }
 
  private:
-  static void Flush(Call& call, int db, int slot, FreeMode mode) {
-    Database& keys = call.services.data.dataset.keyspace[db];
-    constexpr size_t kKeysPerStep = 1000;
-    while (true) {
-      const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerStep);
-      if (some.empty()) return;
-      for (const std::string& key : some) {
-        call.services.data.lazy_free.Free(call.unit.TakeKeyOfSlot(db, keys.Find(key)), mode);
+  static SlotSet TakeTrimmedSlots(Call& call) {
+    if (!call.args.TakeToken("RANGES")) throw Refusal{kMissingRanges};
+    const int64_t count = call.args.NextInteger();
+    const size_t left = call.args.Left();
+    if (count <= 0 || left % 2 != 0 || static_cast<uint64_t>(count) != left / 2) throw Refusal{kInvalidRangeCount};
+    SlotSet slots;
+    for (const SlotRange& range : TakeSlotRanges(call)) {
+      for (int slot = range.first; slot <= range.last; ++slot) {
+        if (slots.Has(slot)) throw Refusal{StrCat("ERR Slot ", slot, " specified multiple times")};
+        slots.Add(slot);
       }
     }
+    return slots;
+  }
+
+  static void RefuseServedSlots(const ClusterView& view, const SlotSet& slots) {
+    const ClusterNode* own = view.me().primary != nullptr ? view.me().primary : &view.me();
+    slots.ForEach([&](int slot) {
+      if (view.Owner(slot) != own) return;
+      throw Refusal{StrCat("ERR the slot ", slot, " is served by this node")};
+    });
   }
 };
 
@@ -247,7 +351,7 @@ struct ClusterSetSlot {
   static constexpr CommandSpec spec = {
       .syntax =
           "CLUSTER|SETSLOT slot:integer subcommand(IMPORTING importing<node-id>|MIGRATING "
-          "migrating<node-id>|NODE node<node-id>|STABLE)",
+          "migrating<node-id>|NODE node<node-id>|STABLE) [TIMEOUT timeout:integer@valkey:8.0.0]",
       .summary = "Sets the owner of a hash slot, or the state of its migration.",
       .since = "3.0.0",
       .complexity = "O(1)",
@@ -264,18 +368,7 @@ struct ClusterSetSlot {
     if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
     const int slot = ParseSlotNumber(call.args.Next());
     if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
-    if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
-      cluster.view().SetImporting(slot, nullptr);
-      cluster.view().SetMigrating(slot, nullptr);
-    } else if (call.args.Left() == 2 && call.args.TakeToken("MIGRATING")) {
-      MigrateSlot(cluster, slot, call.args.Next());
-    } else if (call.args.Left() == 2 && call.args.TakeToken("IMPORTING")) {
-      ImportSlot(cluster, slot, call.args.Next());
-    } else if (call.args.Left() == 2 && call.args.TakeToken("NODE")) {
-      GiveSlotTo(call, cluster, slot, call.args.Next());
-    } else {
-      throw Refusal{kBadAction};
-    }
+    SetSlot(call, cluster, slot);
     cluster.view().RequestSave();
     cluster.view().RequestHealthCheck();
     call.reply.Ok();
@@ -284,7 +377,7 @@ struct ClusterSetSlot {
 
 constexpr auto kClusterSlotCommands =
     Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange,
-           ClusterFlushSlot, ClusterFlushSlots, ClusterGetKeysInSlot, ClusterKeySlot, ClusterSetSlot>();
+           ClusterFlushSlot, ClusterFlushSlots, ClusterGetKeysInSlot, ClusterKeySlot, ClusterSetSlot, TrimSlots>();
 
 }  // namespace
 

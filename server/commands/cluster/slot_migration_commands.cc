@@ -308,7 +308,13 @@ struct ClusterGetSlotMigrations {
 };
 
 struct ClusterSyncSlots {
-  static constexpr CommandSpec spec = {.syntax = "CLUSTER|SYNCSLOTS subcommand arguments...",
+  // The syntax is Redis', which COMMAND DOCS shows. Respite's nodes send other words
+  // (server/cluster/slots/slot_export.h).
+  static constexpr CommandSpec spec = {.syntax =
+                                           "CLUSTER|SYNCSLOTS subcommand(SYNC sync{task-id slot-range{"
+                                           "start-slot:integer end-slot:integer}...}|RDBCHANNEL task-id|SNAPSHOT-EOF|"
+                                           "STREAM-EOF|ACK ack{state offset:integer}|FAIL error|CONF conf{option... "
+                                           "value...})@~8.4.0",
                                        .summary = "Sends slots: an internal command between nodes.",
                                        .since = "8.4.0,valkey:9.0.0",
                                        .complexity = "Depends on the subcommand.",

@@ -1,5 +1,6 @@
-// CLUSTER SLOT-STATS: shows the number of keys, the CPU time and the network traffic of each slot.
+// CLUSTER SLOT-STATS: shows the number of keys, the memory, the CPU time and the network traffic of each slot.
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "base/str_cat.h"
@@ -19,26 +20,45 @@ constexpr char kUnknownMetric[] = "ERR Unrecognized sort metric for ORDERBY.";
 constexpr char kBadLimit[] = "ERR Limit has to lie in between 1 and 16384 (maximum number of slots).";
 constexpr char kTwice[] = "ERR Multiple filters of the same type are disallowed.";
 
-enum class Metric : uint8_t { kKeyCount, kCpu, kBytesIn, kBytesOut };
+enum class Metric : uint8_t { kKeyCount, kMemory, kCpu, kBytesIn, kBytesOut };
 
 struct Named {
   Bytes name;
   Metric metric;
+  uint8_t enabled_by;  // kSlotStats… bit that shows the metric; 0: it is always shown
 };
 constexpr Named kMetrics[] = {
-    {"key-count", Metric::kKeyCount},
-    {"cpu-usec", Metric::kCpu},
-    {"network-bytes-in", Metric::kBytesIn},
-    {"network-bytes-out", Metric::kBytesOut},
+    {"key-count", Metric::kKeyCount, 0},
+    {"memory-bytes", Metric::kMemory, kSlotStatsMem},
+    {"cpu-usec", Metric::kCpu, kSlotStatsCpu},
+    {"network-bytes-in", Metric::kBytesIn, kSlotStatsNet},
+    {"network-bytes-out", Metric::kBytesOut, kSlotStatsNet},
 };
 
-bool AreAllCounted(const Call& call) { return call.services.env.settings.cluster_slot_stats_enabled; }
+bool IsShown(const Call& call, const Named& one) {
+  return one.enabled_by == 0 || (call.services.env.settings.cluster_slot_stats & one.enabled_by) != 0;
+}
+
+// Returns the memory of the slot's keys and values, as MEMORY USAGE estimates it. Cost: O(keys of the slot).
+uint64_t MemoryOfSlot(const Call& call, int slot) {
+  uint64_t bytes = 0;
+  Keyspace& keyspace = call.services.data.dataset.keyspace;
+  for (int db = 0; db < keyspace.Count(); ++db) {
+    keyspace[db].by_slot()->ForEachWhile(slot, [&](const Entry* entry) {
+      bytes += entry->UsedBytes();
+      return true;
+    });
+  }
+  return bytes;
+}
 
 uint64_t MetricValue(const Call& call, int slot, Metric metric) {
   const SlotStats& stats = *call.services.cluster.slot_stats();
   switch (metric) {
     case Metric::kKeyCount:
       return call.services.data.dataset.keyspace.CountKeysInSlot(slot);
+    case Metric::kMemory:
+      return MemoryOfSlot(call, slot);
     case Metric::kCpu:
       return stats.Of(slot).cpu_us;
     case Metric::kBytesIn:
@@ -61,13 +81,14 @@ std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
 }
 
 void WriteSlotStats(Call& call, std::span<const int> slots) {
-  const size_t metrics = AreAllCounted(call) ? std::size(kMetrics) : 1;
+  std::vector<Named> metrics;
+  std::ranges::copy_if(kMetrics, std::back_inserter(metrics), [&](const Named& one) { return IsShown(call, one); });
   call.reply.Array(slots.size());
   for (const int slot : slots) {
     call.reply.Array(2);
     call.reply.Integer(slot);
-    call.reply.Map(metrics);
-    for (const Named& one : std::span(kMetrics).first(metrics)) {
+    call.reply.Map(metrics.size());
+    for (const Named& one : metrics) {
       call.reply.Bulk(one.name);
       call.reply.Integer(static_cast<int64_t>(MetricValue(call, slot, one.metric)));
     }
@@ -86,8 +107,7 @@ void WriteRangeStats(Call& call, Cluster& cluster) {
 Metric TakeMetric(Call& call) {
   const Bytes word = call.args.Next();
   for (const Named& one : kMetrics) {
-    if (!EqualsIgnoreCase(word, one.name)) continue;
-    if (one.metric == Metric::kKeyCount || AreAllCounted(call)) return one.metric;
+    if (EqualsIgnoreCase(word, one.name) && IsShown(call, one)) return one.metric;
   }
   throw Refusal{kUnknownMetric};
 }

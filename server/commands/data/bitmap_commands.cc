@@ -249,8 +249,8 @@ void CheckSources(BitOperation operation, Bytes name, size_t sources) {
 
 struct BitOp {
   static constexpr CommandSpec spec = {.syntax =
-                                           "BITOP operation(AND|OR|XOR|NOT|DIFF@8.2.0|DIFF1@8.2.0|ANDOR@8.2.0|"
-                                           "ONE@8.2.0) destkey:key key...",
+                                           "BITOP operation(AND|OR|XOR|NOT|DIFF@~8.2.0|DIFF1@~8.2.0|ANDOR@~8.2.0|"
+                                           "ONE@~8.2.0) destkey:key key...",
                                        .summary = "Combines strings bit by bit and stores the result.",
                                        .since = "2.6.0",
                                        .complexity = "O(N)",

@@ -397,7 +397,7 @@ std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, con
 
 struct HScan {
   static constexpr CommandSpec spec = {
-      .syntax = "HSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOVALUES@7.4.0,valkey:8.0.0]",
+      .syntax = "HSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOVALUES@~7.4.0,valkey:8.0.0]",
       .summary = "Iterates over the fields of a hash.",
       .since = "2.8.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of fields",

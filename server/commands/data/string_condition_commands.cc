@@ -53,8 +53,8 @@ struct DelIfEq {
 struct DelEx {
   static constexpr CommandSpec spec = {
       .syntax =
-          "DELEX key [condition(IFEQ ifeq-value|IFNE ifne-value|IFDEQ ifdeq-digest:integer@8.4.0|IFDNE "
-          "ifdne-digest:integer@8.4.0)]",
+          "DELEX key [condition(IFEQ ifeq-value|IFNE ifne-value|IFDEQ ifdeq-digest:integer@~8.4.0|IFDNE "
+          "ifdne-digest:integer@~8.4.0)]",
       .summary = "Deletes a key if its string, or the digest of its string, fulfils a condition.",
       .since = "8.4.0,valkey:9.2.0",
       .complexity = "O(1), with IFDEQ and IFDNE O(N), N being the length of the string",

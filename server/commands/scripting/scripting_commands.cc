@@ -142,16 +142,27 @@ struct EvalShaRo {
 };
 
 struct ScriptDebug {
-  static constexpr CommandSpec spec = {.syntax = "SCRIPT|DEBUG mode(YES|SYNC|NO)",
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|DEBUG mode(YES|SYNC|NO) [engine@valkey:9.1.0]",
                                        .summary = "Turns the script debugger off; this server has none.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
-                                       .flags = kNoScript};
+                                       .flags = kNoScript,
+                                       .former_arity = {"valkey:9.1.0", 3}};
   static void Run(Call& call) {
-    if (call.args.TakeToken("YES") || call.args.TakeToken("SYNC")) throw Refusal{refusals::kNoScriptDebugger};
-    if (!call.args.TakeToken("NO")) throw Refusal{refusals::kScriptDebugMode};
+    if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.env.dialect, "script", "debug");
+    const bool debugs = call.args.TakeToken("YES") || call.args.TakeToken("SYNC");
+    if (!debugs && !call.args.TakeToken("NO")) throw Refusal{refusals::kScriptDebugMode};
+    if (!call.args.AtEnd()) CheckEngine(call.args.Next());
+    if (debugs) throw Refusal{refusals::kNoScriptDebugger};
     call.reply.Ok();
+  }
+
+ private:
+  static void CheckEngine(Bytes engine) {
+    if (EqualsIgnoreCase(engine, "lua")) return;
+    throw Refusal{
+        StrCat("ERR No scripting engine found with name '", refusals::ShownPart(engine), "' to enable debug")};
   }
 };
 

@@ -3,6 +3,7 @@
 #include "base/glob.h"
 #include "server/catalogue/command_docs.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -166,21 +167,36 @@ struct CommandList {
 
 enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
+// Returns the key specs with the flags of the emulated version. Leaves out the flags that only say how a client must
+// find the keys.
+KeySpecs KeysWithFlags(const Command& command) {
+  constexpr uint16_t kHowToFind = kKeyIncomplete | kKeyVariableFlags;
+  const KeySpecs& declared = command.Spec().keys;
+  KeySpecs keys = command.dialect->AdjustKeys(command.full_name, declared);
+  for (size_t i = 0; i < keys.count; ++i) {
+    const int own = keys.specs[i].flags & ~kHowToFind;
+    keys.specs[i].flags = static_cast<uint16_t>(own | (declared.specs[i].flags & kHowToFind));
+  }
+  return keys;
+}
+
 // Returns the spec of the request that COMMAND GETKEYS describes. Throws a Refusal if the command is unknown, has no
 // keys or has a wrong number of arguments.
-const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
+CommandSpec SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.env.commands;
   const Command* command = table.Find(request[0]);
   if (command && command->IsContainer() && request.size() > 1) command = table.FindSubcommand(*command, request[1]);
   if (!command) throw Refusal{refusals::kGetKeysCommand};
   if (!MayHaveKeys(command->Spec())) throw Refusal{refusals::kGetKeysNoKeys};
   if (!command->FitsArity(request.size())) throw Refusal{refusals::kGetKeysArity};
-  return command->Spec();
+  CommandSpec spec = command->Spec();
+  spec.keys = KeysWithFlags(*command);
+  return spec;
 }
 
 void ReplyKeys(Call& call, KeyDetail detail) {
   const std::span<const Bytes> request = call.args.Rest();
-  const CommandSpec& spec = SpecOfRequest(call, request);
+  const CommandSpec spec = SpecOfRequest(call, request);
   const KeyList keys = KeyPositions(spec, request);
   if (keys.IsEmpty() && !(spec.flags & kNoMandatoryKeys)) throw Refusal{refusals::kGetKeysArguments};
   call.reply.Array(keys.Size());

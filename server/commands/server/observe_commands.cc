@@ -146,7 +146,7 @@ CommandLog& TakeLog(Call& call) {
 
 struct CommandLogGet {
   static constexpr CommandSpec spec = {
-      .syntax = "COMMANDLOG|GET count:integer type(slow|large-request|large-reply)",
+      .syntax = "COMMANDLOG|GET count:integer type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
       .summary = "Lists the latest commands that were slow or large, the newest first.",
       .since = "valkey:8.1.0",
       .complexity = "O(N) for N entries listed",
@@ -176,7 +176,7 @@ struct CommandLogHelp {
 
 struct CommandLogLen {
   static constexpr CommandSpec spec = {
-      .syntax = "COMMANDLOG|LEN type(slow|large-request|large-reply)",
+      .syntax = "COMMANDLOG|LEN type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
       .summary = "Counts the entries of a log of commands.",
       .since = "valkey:8.1.0",
       .complexity = "O(1)",
@@ -187,7 +187,7 @@ struct CommandLogLen {
 };
 
 struct CommandLogReset {
-  static constexpr CommandSpec spec = {.syntax = "COMMANDLOG|RESET type(slow|large-request|large-reply)",
+  static constexpr CommandSpec spec = {.syntax = "COMMANDLOG|RESET type(SLOW|LARGE-REQUEST|LARGE-REPLY)",
                                        .summary = "Empties a log of commands.",
                                        .since = "valkey:8.1.0",
                                        .complexity = "O(N) for N entries",

@@ -38,12 +38,12 @@ struct NewPlace {
   uint64_t score;
 };
 
-std::vector<NewPlace> TakePlaces(Args& args) {
+std::vector<NewPlace> TakePlaces(Args& args, GeoNumbers numbers) {
   if (args.Left() % 3 != 0) throw Refusal{refusals::kSyntax};
   std::vector<NewPlace> places;
   places.reserve(args.Left() / 3);
   while (!args.AtEnd()) {
-    const GeoPoint point = TakePoint(args);
+    const GeoPoint point = TakePoint(args, numbers);
     places.push_back({args.Next(), GeoScore(point)});
   }
   return places;
@@ -88,7 +88,8 @@ struct GeoAdd {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const GeoAddOptions options = ParseGeoAddOptions(call.args);
-    const std::vector<NewPlace> places = TakePlaces(call.args);
+    const bool is_strict = call.services.env.dialect.traits.geo_numbers_are_decimal && !call.unit.IsReplaying();
+    const std::vector<NewPlace> places = TakePlaces(call.args, is_strict ? GeoNumbers::kDecimal : GeoNumbers::kAny);
     const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
     Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, CapacityFor(places, call.db.Limits()))
                                   : call.db.Open<SortedSet>(key);

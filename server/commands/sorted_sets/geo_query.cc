@@ -43,16 +43,21 @@ Refusal GeoExactlyOne(Bytes choice, Bytes command) {
 
 namespace {
 
-double TakeGeoNumber(Args& args, const char* refusal) {
-  const auto number = ParseDouble(args.Next());
-  if (!number) throw Refusal{refusal};
+double TakeGeoNumber(Args& args, GeoNumbers numbers, const char* refusal) {
+  const Bytes word = args.Next();
+  const auto number = ParseDouble(word);
+  if (!number || (numbers == GeoNumbers::kDecimal && !IsDecimal(word))) throw Refusal{refusal};
   return *number;
 }
 
 class GeoQueryParser {
  public:
   GeoQueryParser(Args& args, const SortedSet& places, GeoForm form, const DialectTraits& traits)
-      : args_(args), places_(places), form_(form), traits_(traits) {}
+      : args_(args),
+        places_(places),
+        form_(form),
+        traits_(traits),
+        numbers_(traits.geo_numbers_are_decimal ? GeoNumbers::kDecimal : GeoNumbers::kAny) {}
 
   GeoQuery Parse() {
     TakeFixedWords();
@@ -71,7 +76,7 @@ class GeoQueryParser {
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
       NoteWhetherDecimal(2);
-      query_.shape.center = TakePoint(args_);
+      query_.shape.center = TakePoint(args_, numbers_);
       TakeCircle();
     } else if (!IsSearch()) {
       TakeMember();
@@ -102,7 +107,7 @@ class GeoQueryParser {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kCircle;
     NoteWhetherDecimal(1);
-    shape.radius = TakeGeoNumber(args_, refusals::kGeoRadiusNotNumber);
+    shape.radius = TakeGeoNumber(args_, numbers_, refusals::kGeoRadiusNotNumber);
     if (shape.radius < 0) throw Refusal{refusals::kGeoRadiusNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
@@ -111,8 +116,8 @@ class GeoQueryParser {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kBox;
     NoteWhetherDecimal(2);
-    shape.width = TakeGeoNumber(args_, refusals::kGeoWidthNotNumber);
-    shape.height = TakeGeoNumber(args_, refusals::kGeoHeightNotNumber);
+    shape.width = TakeGeoNumber(args_, numbers_, refusals::kGeoWidthNotNumber);
+    shape.height = TakeGeoNumber(args_, numbers_, refusals::kGeoHeightNotNumber);
     if (shape.height < 0 || shape.width < 0) throw Refusal{refusals::kGeoBoxNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
@@ -125,7 +130,7 @@ class GeoQueryParser {
     if (count < kMinVertices || static_cast<size_t>(count) > args_.Left() / 2)
       throw Refusal{refusals::kGeoTooFewVertices};
     std::vector<GeoPoint> vertices;
-    for (int64_t i = 0; i < count; ++i) vertices.push_back(TakePoint(args_));
+    for (int64_t i = 0; i < count; ++i) vertices.push_back(TakePoint(args_, numbers_));
     query_.shape = GeoShape::Polygon(std::move(vertices));
   }
 
@@ -170,7 +175,7 @@ class GeoQueryParser {
     } else if (center_ != Center::kMember && args_.TakeTokenWith("FROMLONLAT", 2)) {
       center_ = Center::kPoint;
       NoteWhetherDecimal(2);
-      query_.shape.center = TakePoint(args_);
+      query_.shape.center = TakePoint(args_, numbers_);
     } else if (extent_ != Extent::kBox && args_.TakeTokenWith("BYRADIUS", 2)) {
       extent_ = Extent::kCircle;
       TakeCircle();
@@ -200,6 +205,7 @@ class GeoQueryParser {
   const SortedSet& places_;
   GeoForm form_;
   const DialectTraits& traits_;  // how errors are written
+  GeoNumbers numbers_;           // which numbers are accepted
   GeoQuery query_;
   Center center_ = Center::kNone;
   Extent extent_ = Extent::kNone;
@@ -213,10 +219,10 @@ std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member) {
   return PointOfScore(*score);
 }
 
-GeoPoint TakePoint(Args& args) {
+GeoPoint TakePoint(Args& args, GeoNumbers numbers) {
   GeoPoint point;
-  point.longitude = args.NextDouble();
-  point.latitude = args.NextDouble();
+  point.longitude = TakeGeoNumber(args, numbers, refusals::kNotFloat);
+  point.latitude = TakeGeoNumber(args, numbers, refusals::kNotFloat);
   if (!point.IsOnMap()) throw refusals::GeoCoordinates(point.longitude, point.latitude);
   return point;
 }

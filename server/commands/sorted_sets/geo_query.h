@@ -40,8 +40,9 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
 };
 
 std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  // a member's position; nullopt: absent
-GeoPoint TakePoint(Args& args);    // takes longitude and latitude; throws a Refusal if they are out of range
-double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
+enum class GeoNumbers : uint8_t { kAny, kDecimal };  // kDecimal: hexadecimal numbers and leading blanks are refused
+GeoPoint TakePoint(Args& args, GeoNumbers numbers);  // takes longitude and latitude; throws if they are out of range
+double MetersPerUnit(Bytes unit);                    // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 
 // Parses the arguments after the keys. `places` is needed to find the member at the center of the search. As in Redis,
 // it is no error if `places` does not exist.

@@ -197,7 +197,7 @@ void ReplyRank(Call& call, Direction direction) {
 }
 
 struct ZRank {
-  static constexpr CommandSpec spec = {.syntax = "ZRANK key member [WITHSCORE]",
+  static constexpr CommandSpec spec = {.syntax = "ZRANK key member [WITHSCORE@~7.2.0]",
                                        .summary = "Returns the number of members below a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
@@ -209,7 +209,7 @@ struct ZRank {
 };
 
 struct ZRevRank {
-  static constexpr CommandSpec spec = {.syntax = "ZREVRANK key member [WITHSCORE]",
+  static constexpr CommandSpec spec = {.syntax = "ZREVRANK key member [WITHSCORE@~7.2.0]",
                                        .summary = "Returns the number of members above a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
@@ -384,7 +384,7 @@ std::string ScanScoreText(double score, const ScoreTable* table) {
 
 struct ZScan {
   static constexpr CommandSpec spec = {
-      .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOSCORES@valkey:8.0.0]",
+      .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOSCORES@~valkey:8.0.0]",
       .summary = "Iterates over the members of a sorted set and their scores.",
       .since = "2.8.0",
       .complexity = "O(1), N being the number of members",

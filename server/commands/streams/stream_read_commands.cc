@@ -447,7 +447,7 @@ struct XReadGroup {
   static constexpr CommandSpec spec = {
       .syntax =
           "XREADGROUP GROUP group-block{group consumer} [COUNT count:integer] [MAXCOUNT maxcount:integer@8.10.0] "
-          "[MAXSIZE maxsize:integer@8.10.0] [BLOCK milliseconds:integer] [CLAIM min-idle-time:integer@8.4.0] "
+          "[MAXSIZE maxsize:integer@8.10.0] [BLOCK milliseconds:integer] [CLAIM min-idle-time:integer@~8.4.0] "
           "[NOACK] STREAMS streams{key... id...}",
       .summary = "Delivers new entries to a consumer of a group, or its pending ones; BLOCK waits for new ones.",
       .since = "5.0.0",

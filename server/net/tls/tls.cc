@@ -46,12 +46,14 @@ std::optional<std::string> Tls::Configure(const Settings& settings) {
   if (!client) return std::move(client).error();
   server_context_ = std::move(server).value();
   client_context_ = std::move(client).value();
+  certificates_ = CollectTlsCertificates(settings, server_context_.get(), client_context_.get());
   return std::nullopt;
 }
 
 void Tls::Drop() {
   server_context_.reset();
   client_context_.reset();
+  certificates_ = {};
 }
 
 std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) const {

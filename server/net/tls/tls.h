@@ -7,6 +7,7 @@
 
 #include "server/config/settings.h"
 #include "server/net/tls/openssl_handles.h"
+#include "server/net/tls/tls_certificates.h"
 
 namespace respite {
 
@@ -24,6 +25,8 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   // Drops the keys and certificates. Existing connections keep the ones with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
+  const TlsCertificates& certificates() const { return certificates_; }  // for INFO; without TLS: none
+
   // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // `clients`: whether the client must show a certificate. Requires: IsConfigured().
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // the server side; null: no memory
@@ -34,6 +37,7 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
  private:
   SslContextHandle server_context_;  // OpenSSL's settings for connections that this server accepts
   SslContextHandle client_context_;  // OpenSSL's settings for connections that this server makes
+  TlsCertificates certificates_;     // what INFO shows of the certificates in both contexts
 };
 
 }  // namespace respite

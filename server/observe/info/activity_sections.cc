@@ -315,6 +315,11 @@ std::string ClusterSection(const Services& services) {
   return InfoText("Cluster").Add("cluster_enabled", services.env.settings.cluster_enabled ? 1 : 0).Take();
 }
 
+std::string ClusterInfoSection(const Services& services) {
+  const Cluster* cluster = services.cluster.cluster();
+  return InfoText("Cluster Info").Take() + (cluster == nullptr ? "" : ClusterInfoText(*cluster, services.env.dialect));
+}
+
 std::string DebugSection(const Services& services) {
   const ServerStats& stats = services.env.stats;
   InfoText text("Debug");

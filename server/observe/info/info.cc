@@ -28,6 +28,7 @@ struct Section {
 
 constexpr std::array kSections = {
     Section{"server", Included::kByDefault, ServerSection, ServerKind::kBoth},
+    Section{"tls", Included::kInAll, TlsSection, ServerKind::kDataServer, "valkey:9.1.0"},
     Section{"clients", Included::kByDefault, ClientsSection, ServerKind::kBoth},
     Section{"memory", Included::kByDefault, MemorySection},
     Section{"persistence", Included::kByDefault, PersistenceSection},
@@ -41,6 +42,7 @@ constexpr std::array kSections = {
     Section{"errorstats", Included::kByDefault, ErrorStatsSection},
     Section{"latencystats", Included::kInAll, LatencyStatsSection},
     Section{"cluster", Included::kByDefault, ClusterSection},
+    Section{"cluster_info", Included::kInAll, ClusterInfoSection, ServerKind::kDataServer, "valkey:9.1.0"},
     Section{"scriptingengines", Included::kInAll, EnginesSection, ServerKind::kDataServer, "valkey:9.1.0"},
     Section{"keyspace", Included::kByDefault, KeyspaceSection},
     Section{"keysizes", Included::kByDefault, KeySizesSection, ServerKind::kDataServer, "8.0.0"},

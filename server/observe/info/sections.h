@@ -29,10 +29,12 @@ std::string CommandStatsSection(const Services& services);  // text of INFO comm
 std::string ErrorStatsSection(const Services& services);    // text of INFO errorstats
 std::string LatencyStatsSection(const Services& services);  // text of INFO latencystats
 std::string ClusterSection(const Services& services);       // text of INFO cluster
+std::string ClusterInfoSection(const Services& services);   // text of INFO cluster_info: as CLUSTER INFO
 std::string KeyspaceSection(const Services& services);      // text of INFO keyspace
 std::string HotKeysSection(const Services& services);       // text of INFO hotkeys: the session of HOTKEYS
 std::string KeySizesSection(const Services& services);      // text of INFO keysizes; O(keys)
 std::string EnginesSection(const Services& services);       // text of INFO scriptingengines
+std::string TlsSection(const Services& services);           // text of INFO tls: the certificates
 std::string DebugSection(const Services& services);         // text of INFO debug
 std::string SentinelSection(const Services& services);      // text of INFO sentinel; requires: a Sentinel
 

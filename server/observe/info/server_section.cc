@@ -1,6 +1,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "server/config/settings.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
+#include "server/net/tls/tls.h"
 #include "server/observe/identity.h"
 #include "server/observe/info/sections.h"
 #include "server/storage/shutdown.h"
@@ -117,6 +119,20 @@ std::string ServerSection(const Services& services) {
     text.Add("shutdown_in_milliseconds", *left_ms);
   if (!settings.availability_zone.empty()) text.Add("availability_zone", settings.availability_zone);
   AddListeners(text, settings);
+  return text.Take();
+}
+
+std::string TlsSection(const Services& services) {
+  const int64_t now_s = services.env.clock.WallMs() / 1000;
+  const TlsCertificates& certificates = services.tls.certificates();
+  InfoText text("TLS");
+  const auto add = [&](const std::string& kind, const CertificateFacts& facts) {
+    text.Add("tls_" + kind + "_cert_serial", facts.serial);
+    text.Add("tls_" + kind + "_cert_expires_in_seconds", std::max<int64_t>(facts.expires_at_s - now_s, 0));
+  };
+  add("server", certificates.server);
+  add("client", certificates.client);
+  add("ca", certificates.ca);
   return text.Take();
 }
 

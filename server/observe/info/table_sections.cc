@@ -141,6 +141,22 @@ class SizeDistribution {
 constexpr std::array kCountedTypes = {ValueType::kString, ValueType::kList, ValueType::kSet, ValueType::kSortedSet,
                                       ValueType::kHash};
 constexpr std::array kTypeNames = {"strings_sizes", "lists_items", "sets_items", "zsets_items", "hashes_items"};
+// The names of the distributions of memory, which the directive key-memory-histograms adds. Strings have none.
+constexpr std::array kMemoryNames = {"", "lists_sizes", "sets_sizes", "zsets_sizes", "hashes_sizes"};
+
+struct TypeDistributions {
+  std::array<SizeDistribution, kCountedTypes.size()> sizes;   // numbers of elements; of strings, of bytes
+  std::array<SizeDistribution, kCountedTypes.size()> memory;  // bytes that keys and values use
+};
+
+template <class Names>
+void AddDistributions(InfoText& text, int db, const std::array<SizeDistribution, kCountedTypes.size()>& distributions,
+                      const Names& names, bool shows_zero) {
+  for (size_t i = 0; i < distributions.size(); ++i) {
+    const std::string bins = distributions[i].Text(shows_zero);
+    if (!bins.empty()) text.Add(StrCat("db", db, "_distrib_", names[i]), bins);
+  }
+}
 
 }  // namespace
 
@@ -148,17 +164,18 @@ std::string KeySizesSection(const Services& services) {
   InfoText text("Keysizes");
   const Dataset& data = services.data.dataset;
   const bool shows_zero = services.env.dialect.Has("8.6.0");
+  const bool measures_memory = services.env.settings.key_memory_histograms;
   for (int index = 0; index < data.keyspace.Count(); ++index) {
-    std::array<SizeDistribution, kCountedTypes.size()> distributions;
+    TypeDistributions all;
     data.keyspace[index].ForEach([&](const Entry* entry) {
-      const auto type = std::ranges::find(kCountedTypes, entry->Type());
-      if (type == kCountedTypes.end() || data.keyspace.hidden().HasKey(entry->Key())) return;
-      distributions[static_cast<size_t>(type - kCountedTypes.begin())].Add(SizeOfValue(*entry));
+      const auto found = std::ranges::find(kCountedTypes, entry->Type());
+      if (found == kCountedTypes.end() || data.keyspace.hidden().HasKey(entry->Key())) return;
+      const auto type = static_cast<size_t>(found - kCountedTypes.begin());
+      all.sizes[type].Add(SizeOfValue(*entry));
+      if (measures_memory && type != 0) all.memory[type].Add(entry->UsedBytes());
     });
-    for (size_t i = 0; i < distributions.size(); ++i) {
-      const std::string bins = distributions[i].Text(shows_zero);
-      if (!bins.empty()) text.Add(StrCat("db", index, "_distrib_", kTypeNames[i]), bins);
-    }
+    AddDistributions(text, index, all.sizes, kTypeNames, shows_zero);
+    AddDistributions(text, index, all.memory, kMemoryNames, shows_zero);
   }
   return text.Take();
 }

@@ -54,6 +54,14 @@ TEST(CommandSyntax, NestsAlternativesAndBlocks) {
             "from:oneof{member:string=FROMMEMBER fromlonlat:block=FROMLONLAT{longitude:double latitude:double}}");
 }
 
+TEST(CommandSyntax, ATildeHidesTheVersion) {
+  const CommandSyntax syntax = ParseSyntax("X [NEW@~7.4.0,valkey:8.0.0] [OLD@7.0.0]");
+  ASSERT_TRUE(syntax.valid);
+  EXPECT_EQ(Tree("X [NEW@~7.4.0,valkey:8.0.0]"), "NEW:pure-token=NEW@7.4.0 and Valkey 8.0.0?");
+  EXPECT_TRUE(syntax.Arguments()[0].hides_since);
+  EXPECT_FALSE(syntax.Arguments()[1].hides_since);
+}
+
 TEST(CommandSyntax, ReadsSuffixes) {
   EXPECT_EQ(Tree("X [KEYS keys<key>:key@3.0.6...]"), "keys:key=KEYS#0@3.0.6<key>?*");
   EXPECT_EQ(Tree("X [NEW@valkey:8.1.0] [BOTH@8.0.0,valkey:9.0.0-valkey:9.1.0...]"),

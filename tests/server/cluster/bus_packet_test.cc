@@ -82,6 +82,7 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   ping.extensions.shard = update.id;
   ping.extensions.client_ipv4 = "1.2.3.4";
   ping.extensions.client_ipv6 = "::5";
+  ping.extensions.availability_zone = "zone-1";
   ping.extensions.forgotten.push_back({packet.header.sender, 59});
   packet.body = ping;
   const BusPacket pinged = DecodedPacket(packet.Encode());
@@ -91,6 +92,7 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   EXPECT_EQ(extensions.shard, update.id);
   EXPECT_EQ(extensions.client_ipv4, "1.2.3.4");
   EXPECT_EQ(extensions.client_ipv6, "::5");
+  EXPECT_EQ(extensions.availability_zone, "zone-1");
   ASSERT_EQ(extensions.forgotten.size(), 1u);
   EXPECT_EQ(extensions.forgotten[0].ttl_s, 59u);
 }

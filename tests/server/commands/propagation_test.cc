@@ -286,9 +286,10 @@ TEST(Propagation, TheseAreAllLaterWrites) {
                                                          "json.forget",    "json.merge",     "json.mset",
                                                          "json.numincrby", "json.nummultby", "json.set",
                                                          "json.strappend", "json.toggle",    "lmovem",
-                                                         "msetex",         "VADD",           "VREM",
-                                                         "VSETATTR",       "xackdel",        "xcfgset",
-                                                         "xdelex",         "xidmprecord",    "xnack"}));
+                                                         "msetex",         "trimslots",      "VADD",
+                                                         "VREM",           "VSETATTR",       "xackdel",
+                                                         "xcfgset",        "xdelex",         "xidmprecord",
+                                                         "xnack"}));
 }
 
 // The version is in the last ten bytes of a payload, before the checksum.

@@ -1,8 +1,14 @@
 // Details of Redis since 8.2 and of Valkey since 9.0.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "server/cluster/cluster_mode.h"
+#include "server/execution/services.h"
 #include "tests/server/dialects/emulation.h"
 #include "tests/support/reply_matchers.h"
 
@@ -276,6 +282,199 @@ TEST(NewestDialects, InfoShowsTheSessionOfHotKeys) {
   server.Run("HOTKEYS STOP");
   EXPECT_THAT(server.Run("INFO hotkeys").Text(), HasSubstr("hotkeys-tracking-active:0\r\n"));
   EXPECT_EQ(Emulation("redis:8.4").Run("INFO hotkeys").Text(), "");
+}
+
+TEST(NewestDialects, DirectivesThatPatternsDoNotFind) {
+  const auto listed = [](const std::string& version, const std::string& name) {
+    Emulation server(version);
+    const std::vector<std::string> all = server.Run("CONFIG GET *").Texts();
+    return std::ranges::find(all, name) != all.end();
+  };
+  EXPECT_TRUE(listed("redis:6.2", "watchdog-period"));
+  EXPECT_FALSE(listed("redis:7.0", "watchdog-period"));
+  EXPECT_TRUE(listed("valkey:8.0", "events-per-io-thread"));
+  EXPECT_FALSE(listed("valkey:8.1", "events-per-io-thread"));
+  EXPECT_EQ(Emulation("valkey:8.1").Run("CONFIG GET events-per-io-thread").Size(), 2u);
+  EXPECT_EQ(Emulation("valkey:9.1").Run("CONFIG GET events-per-io-thread").Size(), 0u);
+  EXPECT_THAT(Emulation("redis:8.6").Run("CONFIG GET repl-rdb-channel"),
+              ArrayOf({Bulk("repl-rdb-channel"), Bulk("yes")}));
+}
+
+TEST(NewestDialects, RdmaIsNotBuiltIn) {
+  Emulation server("valkey:9.1");
+  EXPECT_THAT(server.Run("CONFIG SET rdma-port 0"), Ok());
+  for (const char* pair : {"rdma-port 5", "rdma-bind 127.0.0.1"}) {
+    EXPECT_THAT(server.Run(std::string("CONFIG SET ") + pair).Text(), EndsWith("- No RDMA building support.")) << pair;
+  }
+  EXPECT_THAT(server.Run("CONFIG SET rdma-port 70000").Text(), EndsWith("must be between 0 and 65535 inclusive"));
+}
+
+std::string RawReply(const std::string& version, const std::string& line) {
+  return Emulation(version).client.Raw(line + "\r\n");
+}
+
+TEST(NewestDialects, WhatCommandShows) {
+  EXPECT_THAT(RawReply("redis:7.0", "COMMAND DOCS BITOP"), Not(HasSubstr("XOR")));
+  EXPECT_THAT(RawReply("redis:7.4", "COMMAND DOCS BITOP"), HasSubstr("XOR"));
+  EXPECT_THAT(RawReply("redis:7.0", "COMMAND DOCS SETEX"), Not(HasSubstr("deprecated")));
+  EXPECT_THAT(RawReply("redis:7.4", "COMMAND DOCS SETEX"), HasSubstr("deprecated"));
+  EXPECT_THAT(RawReply("redis:7.0", "COMMAND DOCS CLUSTER|REPLICATE"), Not(HasSubstr("oneof")));
+  EXPECT_THAT(RawReply("valkey:9.1", "COMMAND DOCS CLUSTER|REPLICATE"), HasSubstr("oneof"));
+  EXPECT_THAT(RawReply("valkey:9.1", "COMMAND INFO EXEC"), HasSubstr("skip_commandlog"));
+  EXPECT_THAT(RawReply("valkey:8.0", "COMMAND INFO EXEC"), HasSubstr("skip_slowlog"));
+  EXPECT_THAT(RawReply("redis:6.2", "COMMAND INFO KEYS"), HasSubstr("sort_for_script"));
+}
+
+TEST(NewestDialects, KeyFlagsOfOneVersion) {
+  const std::string line = "COMMAND GETKEYSANDFLAGS HSETEX k FIELDS 1 f v";
+  EXPECT_THAT(RawReply("valkey:9.1", line), HasSubstr("insert"));
+  EXPECT_THAT(RawReply("redis:8.6", line), HasSubstr("update"));
+  EXPECT_THAT(RawReply("redis:8.0", "COMMAND GETKEYSANDFLAGS XREAD STREAMS a 0"), Not(HasSubstr("incomplete")));
+}
+
+TEST(NewestDialects, ClusterInfo) {
+  const auto info = [](const std::string& version) {
+    Emulation server(std::vector<std::string>{"emulate " + version, "cluster-enabled yes"});
+    EXPECT_EQ(server.server->services().cluster.Open(), std::nullopt);
+    EXPECT_EQ(server.server->services().cluster.Start(), std::nullopt);
+    const std::string section = server.Run("INFO cluster_info").Text();
+    const std::string text = server.Run("CLUSTER INFO").Text();
+    EXPECT_EQ(section, section.empty() ? "" : "# Cluster Info\r\n" + text) << version;
+    return text + (section.empty() ? "no section" : "section");
+  };
+  EXPECT_THAT(info("valkey:9.1"), HasSubstr("cluster_voting_nodes_fail:0\r\ncluster_known_nodes:1\r\n"));
+  EXPECT_THAT(info("valkey:9.1"), HasSubstr("cluster_stats_pubsub_bytes_sent:0\r\n"));
+  EXPECT_THAT(info("valkey:9.1"), EndsWith("total_cluster_links_buffer_limit_exceeded:0\r\nsection"));
+  EXPECT_THAT(info("redis:8.4"), HasSubstr("cluster_slot_migration_active_tasks:0\r\n"));
+  EXPECT_THAT(info("redis:8.2"), EndsWith("total_cluster_links_buffer_limit_exceeded:0\r\nno section"));
+}
+
+TEST(NewestDialects, InfoTlsWithoutTls) {
+  EXPECT_EQ(Emulation("valkey:9.1").Run("INFO tls").Text(),
+            "# TLS\r\ntls_server_cert_serial:none\r\ntls_server_cert_expires_in_seconds:0\r\n"
+            "tls_client_cert_serial:none\r\ntls_client_cert_expires_in_seconds:0\r\n"
+            "tls_ca_cert_serial:none\r\ntls_ca_cert_expires_in_seconds:0\r\n");
+  EXPECT_EQ(Emulation("valkey:9.0").Run("INFO tls").Text(), "");
+  EXPECT_THAT(Emulation("valkey:9.1").Run("INFO").Text(), Not(HasSubstr("# TLS")));
+}
+
+TEST(NewestDialects, SetSlotOfValkeyIgnoresMoreWords) {
+  Emulation server(std::vector<std::string>{"emulate valkey:9.1", "cluster-enabled yes"});
+  EXPECT_EQ(server.server->services().cluster.Open(), std::nullopt);
+  EXPECT_EQ(server.server->services().cluster.Start(), std::nullopt);
+  server.Run("CLUSTER ADDSLOTS 5");
+  EXPECT_THAT(server.Run("SELECT 1"), Error("ERR DB index is out of range"));
+  EXPECT_THAT(server.Run("CLUSTER SETSLOT 5 STABLE x"), Ok());
+  EXPECT_THAT(server.Run("CLUSTER SETSLOT 5 STABLE x TIMEOUT"), Error("ERR Missing timeout value"));
+  EXPECT_THAT(server.Run("CLUSTER SETSLOT 5 NODE TIMEOUT 5"), Error("ERR Unknown node TIMEOUT"));
+}
+
+TEST(NewestDialects, JsonArraysOfScripts) {
+  const auto encoded = [](const std::string& version, const std::string& change) {
+    return Emulation(version)
+        .client
+        .Run({"EVAL",
+              "cjson.decode_array_with_array_mt(true) local t = cjson.decode('[[],{\"a\":[]},null]') " + change +
+                  " return cjson.encode(t)",
+              "0"})
+        .Text();
+  };
+  EXPECT_EQ(encoded("redis:8.4", ""), R"([[],{"a":[]},null])");
+  EXPECT_EQ(encoded("redis:8.4", "t.x = 5 t[1].y = 6"), R"([[],{"a":[]},null])");
+  EXPECT_EQ(encoded("redis:8.4", "t = setmetatable({x = 1}, getmetatable(t))"), "[]");
+  EXPECT_EQ(encoded("redis:8.4", "t = setmetatable({x = 1}, {__is_cjson_array = true})"), "[]");
+  EXPECT_EQ(encoded("redis:8.4", "t = setmetatable({x = 1}, {__is_cjson_array = false})"), R"({"x":1})");
+  EXPECT_EQ(encoded("redis:8.4", "t = cjson.new().decode('[]')"), "{}");
+  EXPECT_THAT(encoded("redis:8.4", "getmetatable(t).x = 1"), HasSubstr("Attempt to modify a readonly table"));
+  EXPECT_THAT(encoded("redis:8.2", ""), HasSubstr("attempt to call field 'decode_array_with_array_mt' (a nil value)"));
+}
+
+TEST(NewestDialects, AvailabilityZones) {
+  Emulation server(std::vector<std::string>{"emulate valkey:9.1", "cluster-enabled yes", "availability-zone z1"});
+  EXPECT_EQ(server.server->services().cluster.Open(), std::nullopt);
+  EXPECT_EQ(server.server->services().cluster.Start(), std::nullopt);
+  server.Run("CLUSTER ADDSLOTS 5");
+  const std::string slots = "*2\r\n$17\r\navailability-zone\r\n";
+  EXPECT_THAT(server.client.Raw("CLUSTER SLOTS\r\n"), EndsWith(slots + "$2\r\nz1\r\n"));
+  EXPECT_THAT(server.client.Raw("CLUSTER SHARDS\r\n"), HasSubstr("online\r\n$17\r\navailability-zone\r\n$2\r\nz1\r\n"));
+  EXPECT_THAT(server.Run("CONFIG SET availability-zone z2"), Ok());
+  EXPECT_THAT(server.client.Raw("CLUSTER SLOTS\r\n"), EndsWith(slots + "$2\r\nz2\r\n"));
+  EXPECT_THAT(server.client.Run({"CONFIG", "SET", "availability-zone", "a b"}), Ok());
+  EXPECT_THAT(server.client.Raw("CLUSTER SLOTS\r\n"), Not(HasSubstr("availability-zone")));
+}
+
+TEST(NewestDialects, MemoryOfSlots) {
+  Emulation server(std::vector<std::string>{"emulate redis:8.6", "cluster-enabled yes",
+                                            "cluster-slot-stats-enabled yes", "cluster-require-full-coverage no"});
+  EXPECT_EQ(server.server->services().cluster.Open(), std::nullopt);
+  EXPECT_EQ(server.server->services().cluster.Start(), std::nullopt);
+  server.Run("CLUSTER ADDSLOTS 5061");
+  server.server.RunCronFor(6000);
+  EXPECT_THAT(server.Run("SET bar v"), Ok());
+  const TestReply stats = server.Run("CLUSTER SLOT-STATS SLOTSRANGE 5061 5061")[0][1];
+  ASSERT_EQ(stats.Size(), 10u);
+  EXPECT_THAT(stats[2], Bulk("memory-bytes"));
+  EXPECT_GT(stats[3].Integer(), 0);
+  EXPECT_THAT(server.Run("CLUSTER SLOT-STATS ORDERBY MEMORY-BYTES LIMIT 1")[0][0], Int(5061));
+  EXPECT_THAT(server.client.Run({"CONFIG", "SET", "cluster-slot-stats-enabled", "net cpu"}), Ok());
+  EXPECT_THAT(server.Run("CONFIG GET cluster-slot-stats-enabled")[1], Bulk("cpu net"));
+  EXPECT_EQ(server.Run("CLUSTER SLOT-STATS SLOTSRANGE 5061 5061")[0][1].Size(), 8u);
+  EXPECT_THAT(server.Run("CONFIG SET cluster-slot-stats-enabled net"), Ok());
+  EXPECT_THAT(server.Run("CLUSTER SLOT-STATS ORDERBY CPU-USEC"), Error("ERR Unrecognized sort metric for ORDERBY."));
+  for (const char* value : {"yes", "mem"}) {
+    EXPECT_THAT(server.Run(std::string("CONFIG SET cluster-slot-stats-enabled ") + value).Text(),
+                EndsWith("- memory tracking cannot be enabled at runtime"));
+  }
+  EXPECT_THAT(server.client.Run({"CONFIG", "SET", "cluster-slot-stats-enabled", "cpu foo"}).Text(),
+              EndsWith("- argument(s) must be one of the following: no, yes, cpu, net, mem"));
+  EXPECT_THAT(Emulation("valkey:9.1").Run("CONFIG SET cluster-slot-stats-enabled cpu").Text(),
+              EndsWith("- argument must be 'yes' or 'no'"));
+}
+
+TEST(NewestDialects, MemoryHistograms) {
+  Emulation server(std::vector<std::string>{"emulate redis:8.6", "key-memory-histograms yes"});
+  server.Run("SET s v");
+  server.Run("RPUSH l a b c");
+  EXPECT_THAT(server.Run("INFO keysizes").Text(), HasSubstr("db0_distrib_lists_items:2=1\r\ndb0_distrib_lists_sizes:"));
+  EXPECT_THAT(server.Run("CONFIG SET key-memory-histograms yes"), Ok());
+  EXPECT_THAT(server.Run("CONFIG SET key-memory-histograms no"), Ok());
+  EXPECT_THAT(server.Run("INFO keysizes").Text(), Not(HasSubstr("lists_sizes")));
+  EXPECT_THAT(server.Run("CONFIG SET key-memory-histograms yes").Text(),
+              EndsWith("- memory tracking cannot be enabled at runtime"));
+}
+
+TEST(NewestDialects, StrictRequests) {
+  EXPECT_EQ(Emulation("valkey:9.1").client.Raw("*1\r\n$4\r\nPINGxx"),
+            "-ERR Protocol error: invalid CRLF in request\r\n");
+  EXPECT_EQ(Emulation("valkey:8.1").client.Raw("*1\r\n$4\r\nPINGxx"), "+PONG\r\n");
+  EXPECT_EQ(Emulation("valkey:9.1").client.Raw("PING \"a\"b\r\n"), "$2\r\nab\r\n");
+  EXPECT_EQ(Emulation("valkey:8.1").client.Raw("PING \"a\"b\r\n"),
+            "-ERR Protocol error: unbalanced quotes in request\r\n");
+}
+
+TEST(NewestDialects, DecimalCoordinates) {
+  Emulation server("valkey:9.1");
+  for (const char* line : {"GEOADD g 0x1 1 a", "GEOADD g 1 \" 1\" a", "GEOSEARCH g FROMLONLAT 0x1 1 BYRADIUS 1 km"}) {
+    EXPECT_THAT(server.Run(line), Error("ERR value is not a valid float")) << line;
+  }
+  EXPECT_THAT(server.Run("GEORADIUS g 1 1 0x1 km"), Error("ERR need numeric radius"));
+  EXPECT_THAT(server.Run("GEOADD g 1e1 +1 a"), Int(1));
+  EXPECT_THAT(Emulation("redis:8.6").Run("GEOADD g 0x1 1 a"), Int(1));
+}
+
+TEST(NewestDialects, ATrimMayLeaveAnEmptyBlock) {
+  for (const auto& [option, keys] : {std::pair("MINID 603-0", 1), {"MINID 604-0", 0}, {"MAXLEN 0", 0}}) {
+    for (const char* references : {"ACKED", "DELREF"}) {
+      Emulation server("redis:8.6");
+      server.Run("XADD x 0-1 a b");
+      server.Run("XADD x 603-0 a b");
+      server.Run("XDELEX x IDS 1 603-0");
+      EXPECT_THAT(server.Run(std::string("XTRIM x ") + references + " " + option), Int(1));
+      EXPECT_THAT(server.Run("XINFO STREAM x")[3], Int(keys)) << references << option;
+      EXPECT_THAT(server.Run("XADD x 700-0 a b"), Bulk("700-0"));
+      EXPECT_THAT(server.Run("XLEN x"), Int(1));
+    }
+  }
 }
 
 }  // namespace

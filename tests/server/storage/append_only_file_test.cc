@@ -230,6 +230,25 @@ TEST_F(AppendOnlyFileTest, ATornTailIsFatalWithoutAofLoadTruncated) {
   EXPECT_EQ(files_.Content(kIncremental), torn) << "it is left as it is";
 }
 
+TEST_F(AppendOnlyFileTest, ASmallCorruptTailIsCutIfTheDirectivePermits) {
+  Start()->Run("SET k v");
+  const std::string good = files_.Content(kIncremental);
+  const std::string transaction = "*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1\r\ny\r\n";
+  for (const std::string& before : {std::string(), transaction}) {
+    const std::string damaged = good + before + "0123456789\r\n";
+    for (const char* size : {"0", "12"}) {
+      files_.Put(kIncremental, damaged);
+      EXPECT_EQ(Start({StrCat("aof-load-corrupt-tail-max-size ", size)})->outcome(), LoadOutcome::kFailed);
+      EXPECT_EQ(files_.Content(kIncremental), damaged) << "it is left as it is";
+    }
+    auto life = Start({"aof-load-corrupt-tail-max-size 13", "aof-load-truncated no"});
+    EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded);
+    EXPECT_EQ(life->Data().size(), 1u);
+    EXPECT_EQ(files_.Content(kIncremental), good);
+    EXPECT_THAT(life->Log(), testing::HasSubstr("loaded anyway because aof-load-corrupt-tail-max-size is enabled"));
+  }
+}
+
 TEST_F(AppendOnlyFileTest, ATornFileInTheMiddleIsFatal) {
   auto life = Start();
   life->Run("SET k v");

@@ -206,6 +206,48 @@ TEST_F(ClusterCommands, FlushSlotIsPropagatedAsDeletions) {
   EXPECT_EQ(lines, (std::vector<std::string>{"0: MSET bar 1 {bar}x 2", "0: DEL bar", "0: DEL {bar}x"}));
 }
 
+TEST_F(ClusterCommands, TrimSlotsDeletesKeysOfForeignSlotsOnly) {
+  ServeHalf();
+  Run("MSET bar 1 {bar}x 2");
+  EXPECT_THAT(Run("TRIMSLOTS RANGES 1 5061 5061"), Error("ERR the slot 5061 is served by this node"));
+  EXPECT_THAT(Run("EXISTS bar {bar}x"), Int(2));
+  view().Assign(5061, other_);
+  EXPECT_THAT(Run("TRIMSLOTS RANGES 2 5061 5061 9000 9001"), Ok());
+  EXPECT_THAT(Run("CLUSTER COUNTKEYSINSLOT 5061"), Int(0));
+  std::vector<std::string> lines = server_.journal().Lines();
+  ASSERT_EQ(lines.size(), 3u);
+  std::sort(lines.begin() + 1, lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{"0: MSET bar 1 {bar}x 2", "0: DEL bar", "0: DEL {bar}x"}));
+}
+
+TEST_F(ClusterCommands, TrimSlotsChecksItsRanges) {
+  EXPECT_THAT(Run("TRIMSLOTS a b c d"), Error("ERR missing ranges argument"));
+  EXPECT_THAT(Run("TRIMSLOTS RANGES x 0 1"), Error("ERR value is not an integer or out of range"));
+  for (const char* words : {"0 0 0", "2 0 1", "1 0 5 6", "-1 0 1"}) {
+    EXPECT_THAT(Run(StrCat("TRIMSLOTS RANGES ", words)), Error("ERR invalid number of ranges")) << words;
+  }
+  EXPECT_THAT(Run("TRIMSLOTS RANGES 1 0 16384"), Error("ERR Invalid or out of range slot"));
+  EXPECT_THAT(Run("TRIMSLOTS RANGES 1 5 1"), Error("ERR start slot number 5 is greater than end slot number 1"));
+  EXPECT_THAT(Run("TRIMSLOTS RANGES 2 0 5 3 8"), Error("ERR Slot 3 specified multiple times"));
+}
+
+TEST_F(ClusterCommands, SetSlotChecksTheTimeoutBeforeItActs) {
+  ServeHalf();
+  const std::string move = "CLUSTER SETSLOT 5061 MIGRATING " + other_->id.String();
+  EXPECT_THAT(Run(move + " TIMEOUT"), Error("ERR Missing timeout value"));
+  EXPECT_THAT(Run(move + " TIMEOUT x"), Error("ERR timeout is not an integer or out of range"));
+  EXPECT_THAT(Run(move + " TIMEOUT -1"), Error("ERR timeout is negative"));
+  EXPECT_THAT(Run(move + " TIMEOUT 9223372036854775807"), Error("ERR timeout is out of range"));
+  EXPECT_TRUE(view().migrating().empty());
+  EXPECT_THAT(Run(move + " TIMEOUT 100"), Ok());
+  EXPECT_FALSE(view().migrating().empty());
+  const auto bad_action = Error("ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP");
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 STABLE x"), bad_action);
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 NODE"), bad_action);
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 STABLE TIMEOUT 0"), Ok());
+  EXPECT_TRUE(view().migrating().empty());
+}
+
 TEST_F(ClusterCommands, NodesAreDescribed) {
   ServeHalf();
   EXPECT_THAT(Run("CLUSTER MYID"), Bulk(view().me().id.String()));

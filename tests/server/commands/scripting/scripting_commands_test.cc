@@ -121,6 +121,10 @@ TEST_P(ScriptingCommands, TheDebuggerIsRefused) {
   EXPECT_THAT(Run("SCRIPT DEBUG YES"), Error(kNoScriptDebugger));
   EXPECT_THAT(Run("SCRIPT DEBUG SYNC"), Error(kNoScriptDebugger));
   EXPECT_THAT(Run("SCRIPT DEBUG MAYBE"), Error(kScriptDebugMode));
+  EXPECT_THAT(Run("SCRIPT DEBUG NO LUA"), Ok());
+  EXPECT_THAT(Run("SCRIPT DEBUG NO js"), Error("ERR No scripting engine found with name 'js' to enable debug"));
+  EXPECT_THAT(Run("SCRIPT DEBUG NO lua x"),
+              Error("ERR unknown subcommand or wrong number of arguments for 'debug'. Try SCRIPT HELP."));
 }
 
 TEST_P(ScriptingCommands, ErrorsOfCommandsEndTheScriptAndTellWhere) {
