@@ -270,15 +270,15 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 // Sets History::least_offset. An append-only file does not contain the replication ID, so the server begins a new
 // history after loading it. In a cluster, this history must begin above the last offset of the old one: elections
 // prefer the larger offset, and replicas of the old history may have older data. The OffsetFile has covered all these
-// offsets. Otherwise the new history begins where the file ends, as in Redis 8.0: at the offset in the base, plus the
-// commands after it.
+// offsets. Otherwise the new history begins where the file ends, as in Redis 8.0: after the offset in the base and the
+// commands that follow.
 void Replication::SetLeastOffset(int64_t covered) {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   const auto record_bytes = static_cast<int64_t>(std::min<uint64_t>(file.record_bytes, History::kMaxOffset / 2));
   const int64_t in_files = services_.env.settings.appendonly ? record_bytes + (file.IsWhole() ? file.offset : 0) : 0;
-  const int64_t after_covered = covered == 0 ? 0 : covered + 1;
+  const int64_t last = std::max(in_files, covered);
   History& history = services_.data.dataset.history;
-  history.least_offset = std::max({history.least_offset, in_files, after_covered});
+  if (last != 0) history.least_offset = std::max(history.least_offset, last + 1);
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new

@@ -394,7 +394,9 @@ TEST_F(LinkTest, AReplicaThatBecomesAPrimaryKeepsItsBacklogForAWhile) {
 // A replica that was cut off has the offset of the old history. Elections must not prefer it to replicas of the new
 // one.
 TEST_F(LinkTest, AnAppendOnlyFileIsContinuedAboveTheOffsetsOfItsHistory) {
-  ReplicationMember& primary = world_.Add({"appendonly yes"});
+  ReplicationMember& primary = world_.Add({"appendonly yes", "cluster-enabled yes"});
+  EXPECT_THAT(primary.Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
+  network().Step(2500);
   int64_t highest = -1;
   // In one round nothing is written, in another the file is rewritten before there is a replica.
   for (int round = 0; round < 5; ++round) {

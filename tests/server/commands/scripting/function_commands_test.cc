@@ -1,5 +1,7 @@
 // FUNCTION and FCALL: loading and removing libraries, running functions. tests/scripting/function_library_test.cc tests
 // what code may do while it is loaded.
+#include <ctime>
+
 #include "base/crc64.h"
 #include "base/str_cat.h"
 #include "persistence/dump_payload.h"
