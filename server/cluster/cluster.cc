@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/str_cat.h"
+#include "server/config/announced_place.h"
 
 namespace respite {
 

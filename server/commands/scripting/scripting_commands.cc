@@ -1,5 +1,6 @@
 // Scripts: EVAL, EVALSHA and SCRIPT.
 #include "base/refusal.h"
+#include "base/str_cat.h"
 #include "scripting/script_cache.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/delete_key.h"
