@@ -22,6 +22,7 @@
 #include "server/execution/services.h"
 #include "server/migration/migrate_link.h"
 #include "server/migration/migrations.h"
+#include "server/observe/cluster_info.h"
 #include "server/observe/identity.h"
 #include "server/observe/info/sections.h"
 #include "server/replication/replication.h"

@@ -61,8 +61,7 @@ const std::vector<std::string>& EffectLines() {
       "EXEC",
       "SELECT 0",
       "EVAL \"redis.call('SET','script',redis.call('TIME')[1]) redis.call('INCR','a')\" 0",
-      "FUNCTION LOAD \"#!lua name=lib\\nredis.register_function('w', function(k) return redis.call('INCR', k[1]) "
-      "end)\"",
+      "FUNCTION LOAD \"#!lua name=lib\\nredis.register_function('w', function(k) redis.call('INCR', k[1]) end)\"",
       "FCALL w 1 counter",
       "SWAPDB 0 1",
       "PUBLISH channel message",
