@@ -90,7 +90,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return true;
   }
 
-  // Each slot is equally likely. Cost: a few random numbers, or up to some hundreds if the list has only a few slots.
+  // Each slot is equally likely. Cost: on average a few random numbers, but hundreds if the list has only a few slots.
   const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];

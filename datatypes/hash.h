@@ -97,7 +97,7 @@ class Hash : public Collection {  // gives access to the hash of one key
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: the deadline is before the time of the command
+  bool IsDeadlineOver(int64_t deadline_ms) const {  // true: it is a deadline, and before the time of the command
     return respite::IsDeadlineOver(deadline_ms, now_ms_);
   }
   bool IsTable() const { return slot_.Form() == ValueForm::kObject; }  // true: the hash is a HashTable, false: packed

@@ -152,8 +152,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     ++size_;
   }
 
-  // Inserting `count` slots afterwards splits almost no page. Does nothing if the table has items or `count` is at most
-  // kReservedPerPage. Cost: O(count), 10 to 15 bytes of memory for each slot.
+  // Inserting `count` slots afterwards splits almost no page. Does nothing if the table has items or several pages, or
+  // if `count` is at most kReservedPerPage. Cost: O(count), 10 to 15 bytes of memory for each slot.
   void Reserve(size_t count) {  // creates the pages for about `count` slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
@@ -473,7 +473,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     }
   }
   // Pages are numbered in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {  // index of the first entry of the `number`-th page
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // index in directory_ of the first entry that refers to a page
     size_t at = 0;
     for (; number != 0; --number) at += Span(directory_[at]);
     return at;

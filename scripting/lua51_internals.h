@@ -2,8 +2,8 @@
 // same in 5.4.4 to 5.4.9; the build checks the functions for the installed Lua (cmake/Lua.cmake).
 //
 // The linker redirects calls between Lua's object files to functions of this directory (cmake/Lua.cmake lists the
-// `--wrap` options). If Lua calls `f` in another object file, the call reaches `__wrap_f`. Lua's own function is then
-// called `__real_f`.
+// `--wrap` options). If Lua calls `f` in another object file, the call reaches `__wrap_f`. Lua's own function then
+// has the name `__real_f`.
 #pragma once
 
 #include <cstdarg>

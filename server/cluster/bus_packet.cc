@@ -197,7 +197,7 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
       return std::nullopt;
-    // Accepts any content, because Redis 8 uses the numbers of kClientIpv4 and kClientIpv6 for other extensions.
+    // Accepts any content for kClientIpv4 and kClientIpv6, because Redis 8 uses their numbers for other extensions.
     case ExtensionType::kClientIpv4:
       extensions.client_ipv4 = reader.GetText(content.size());
       return std::nullopt;

@@ -21,7 +21,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
   void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // assigns the slots that the sender wins
-  void ApplyUpdate(const UpdateBody& update);  // gives slots to the node that UPDATE names, if its epoch is newer
+  void ApplyUpdate(const UpdateBody& update);  // assigns the slots that the node in UPDATE wins, if the epoch is new
 
   bool BumpEpoch();  // takes a new largest epoch without an election; false: this node's epoch is already the largest
 

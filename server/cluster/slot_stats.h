@@ -50,8 +50,8 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
 
   Counters& CountersOf(int slot);                     // the counters of a slot; first allocates those of all slots
   void CountQueuedCommand(const FinishedCall& call);  // adds a command inside EXEC to the transaction's bytes and count
-  void RecordSlot(int slot);                          // notes that the call under way uses this slot, for slot_
-  void OnShardMessage(Bytes channel, Bytes message,   // counts a sharded pub/sub message, once per receiver
+  void RecordSlot(int slot);  // stores the slot of the running call in slot_; a second one makes it kManySlots
+  void OnShardMessage(Bytes channel, Bytes message,  // counts a sharded pub/sub message, once per receiver
                       size_t receivers);
   void StartObserving();  // starts counting calls, changes and messages
   void StopObserving();   // stops counting, but keeps counters_

@@ -53,7 +53,7 @@ constexpr NumberShape Memory(int64_t lowest, int64_t highest) {  // a number of 
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemory);
 }
 template <auto kMember>
-constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {  // bytes, or a percentage: "5%"
+constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {  // bytes, or a percentage: "5%", stored as -5
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemoryOrPercent);
 }
 template <auto kMember>

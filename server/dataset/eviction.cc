@@ -58,12 +58,12 @@ bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 &
 void Eviction::FreeMemoryBeforeCommand() {
   // Does nothing during a slow script or loading (kLater), while other clients are served. lacks_memory_ still applies
   // to the slow script or loading, so the commands of other clients must not change it.
-  if (parts_.removal->Now() == KeyRemovalPermission::Answer::kLater) return;
+  if (parts_.eviction_rule->Now() == KeyRemovalPermission::Answer::kLater) return;
   lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }
 
 Eviction::Outcome Eviction::FreeMemory() {
-  if (parts_.removal->Now() != KeyRemovalPermission::Answer::kYes) return Outcome::kWithin;
+  if (parts_.eviction_rule->Now() != KeyRemovalPermission::Answer::kYes) return Outcome::kWithin;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
     parts_.blocks.Clear();

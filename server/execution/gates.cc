@@ -105,10 +105,10 @@ bool IsAllowedInStreams(const Command& command) {
   const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate);
   const TransactionRole role = command.Spec().transaction;
   const bool groups = role == TransactionRole::kBegins || role == TransactionRole::kExecutes;
-  // Allows commands that change scripts, such as SCRIPT LOAD and SCRIPT FLUSH, although they write no keys: the
-  // append-only files of Redis before version 7 contain them.
-  const bool changes_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
-  return has_effect || groups || changes_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
+  // Allows commands for scripts, such as SCRIPT LOAD and SCRIPT FLUSH, although they write no keys: the append-only
+  // files of Redis before version 7 contain them.
+  const bool is_for_scripts = (command.categories & kAclScripting) != 0 && !command.Is(kAllowBusy);
+  return has_effect || groups || is_for_scripts || (!command.Is(kNoScript) && !command.Is(kAdmin));
 }
 
 bool IsSentBySlotSource(const Command& command) {

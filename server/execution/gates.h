@@ -51,8 +51,9 @@ inline uint32_t FlagsOfRequest(const Services& services, const Session& session,
 
 // Returns whether a replication stream, an append-only file or a fixture may contain the command.
 // CommandSpec::in_streams decides, if it is set. Otherwise protected commands (DEBUG, TEST …) are not allowed. Commands
-// that change data or scripts, send messages, or begin or execute a transaction are allowed. Other commands are allowed
-// if scripts may call them and they lack the flag kAdmin.
+// that change data, send messages, or begin or execute a transaction are allowed, and so are all commands for scripts
+// and functions that lack the flag kAllowBusy (which SCRIPT KILL has). Other commands are allowed if scripts may call
+// them and they lack the flag kAdmin.
 bool IsAllowedInStreams(const Command& command);  // whether the AOF, replication or a fixture may contain the command
 // Returns whether a node that sends slots to this one may send the command: commands that change keys which they name,
 // and those with CommandSpec::sent_by_slot_source, such as SELECT, MULTI and EXEC. Scripts are sent as the commands

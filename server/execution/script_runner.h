@@ -67,8 +67,8 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // runs compile(), which can be killed like a script
   bool IsRunning() const { return current_.has_value(); }  // a script is running, or being compiled
-  // Throws a Refusal while a script runs. Called by commands that would free the running code, or data that the script
-  // needs.
+  // Throws a Refusal while a script runs or is being compiled. Called before another one begins, because they do not
+  // nest, and by DEBUG RELOAD and DEBUG LOADAOF, which would free data that the script needs.
   void ThrowIfScriptRuns() const;                      // throws if a script runs now
   Kind RunningKind() const { return current_->kind; }  // kind of the running script. Requires: IsRunning
   std::string RunningName() const { return std::string(current_->name); }  // name of the running script

@@ -366,7 +366,8 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// Connects Sentinels last, because a Sentinel keeps the first information about a server for seconds.
+// First the data servers are connected, and then the Sentinels, because a Sentinel keeps the first INFO of a server for
+// seconds. After them, the start is complete.
 void ServerProcess::ContinueAfterConnecting(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();

@@ -70,7 +70,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
   void HandleFailedCommand(Bytes command, Bytes error);  // called if a command of the stream failed: the link will end
-  bool IsWaitingToRetry() const;  // true: connects after a delay, or after a failed command only by Retry
+  bool IsWaitingToRetry() const;  // true: no connection until a delay ends or, if a command has failed, until Retry
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops the connection after repl-timeout
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called

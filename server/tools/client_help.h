@@ -13,7 +13,8 @@ namespace respite {
 std::string CommandHint(std::string_view line);  // arguments or subcommands still to type; empty: none, or no command
 
 // Returns possible completions of `line`, also after the word `help`: commands that start with it, and subcommands once
-// their command is typed. If the line has no upper-case letters, the completions are in lower case.
+// their command is typed; after `help`, also groups such as @string. A word that has no upper-case letters is completed
+// in lower case.
 std::vector<std::string> CommandCompletions(std::string_view line);  // possible completions of `line`
 
 // Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If

@@ -51,7 +51,7 @@ class User {  // an ACL user: its name, passwords and permissions
 
   // Applies a rule about the user as a whole, such as "on", ">password" or a selector in parentheses. Returns null if
   // the rule was applied, or the error. Returns nullopt for a rule that the root selector must apply, such as "+get".
-  std::optional<const char*> ApplyToUser(Bytes rule,  // applies "on", ">pw", "(~a)" …; nullopt: not such a rule
+  std::optional<const char*> ApplyToUser(Bytes rule,  // applies "on" …; null: done, else the error; nullopt: other rule
                                          AclPubsubDefault pubsub);
   const char* ApplyPassword(Bytes rule);  // applies ">pw", "<pw", "#hash" or "!hash"; returns null, or the error
   const char* AddSelector(Bytes rules);   // adds a selector; `rules`: "~a +get"; returns null, or the error

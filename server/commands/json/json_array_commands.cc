@@ -58,9 +58,8 @@ struct ArrayTargets {
         matches(SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonArray,
                                     [](const JsonValue& value) { return value.Is(JsonKind::kArray); })) {}
 
-  // Returns the index of the match whose result is the reply to a legacy path: the last match, or the last one in
-  // Redis' order of paths (LegacyReply). Must be called before a change, because a change may move the values to which
-  // `matches` points.
+  // The reply to a legacy path describes only one of the matches. Returns the index of this match; `legacy` says which
+  // one it is. Must be called before a change, because a change may move the values to which `matches` points.
   size_t LegacyIndex(LegacyReply legacy) const {
     const std::vector<JsonValue*>& values = matches.values;
     if (!path.IsLegacy() || legacy == LegacyReply::kLast || values.size() == 1) return values.size() - 1;

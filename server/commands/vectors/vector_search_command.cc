@@ -135,7 +135,8 @@ class VSimSearch final : public CommandState {
   }
 
   // Runs a step of a search with TRUTH: compares the query with the next `distances` slots. If the set has changed
-  // since the last step, first measures the distances of the present hits again. Returns true after the last slot.
+  // since the last step, first drops the hits that were removed, and measures the others again. Returns true after the
+  // last slot.
   bool Scan(const VectorTable& table, uint64_t distances) {
     const HnswGraph& graph = table.graph();
     if (graph.Changes() != changes_) {

@@ -31,9 +31,11 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
   Transfer Receive(std::span<char> target);           // receives and decrypts bytes, at most what `target` has room for
   // Sends at most `max_bytes` bytes from the front of the output.
-  Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front of `output`
-  Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front
-  bool HasBufferedInput() const { return has_buffered_input_; }  // true: Receive has bytes, the end or an error
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);  // encrypts and sends from the front of `output`
+  Transfer Send(Bytes bytes);                                  // encrypts and sends bytes from the front
+  bool HasBufferedInput() const {
+    return has_buffered_input_;
+  }  // true: Receive may have more without waiting for the socket
   SocketPoller::Events EventsToAwait(SocketPoller::Events wanted) const;  // socket events needed for transfers
   SocketPoller::Events TransfersAfter(SocketPoller::Events ready) const;  // which of receiving and sending is possible
   std::string ErrorText() const { return error_; }                        // why the last transfer failed
@@ -52,7 +54,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   Waits receive_waits_ = Waits::kForInput;     // the socket event after which Handshake or Receive can continue
   Waits send_waits_ = Waits::kForWritability;  // the socket event after which Send can continue
   bool in_handshake_ = true;                   // true: the TLS handshake is not complete
-  bool has_buffered_input_ = false;            // true: Receive would return bytes, the end or an error now
+  bool has_buffered_input_ = false;            // true: Receive may have more without waiting for the socket
   bool broken_ = false;                        // true: after a fatal error, nothing can be sent or received any more
 };
 
