@@ -8,7 +8,7 @@
 //      │  several neighbours may share a page
 //      ▼
 //   Page = a header of one cache line + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line each
-//   Bucket = 7 one-byte tags | passed_count | 7 slots
+//   Bucket = 7 one-byte tags | passed_count | 7 slots        tag: 7 bits of the item's hash, and a 1; 0: a free slot
 //
 // Search: nine bits of the hash, which the directory never uses, are the item's position. The position determines the
 // item's home bucket. If the home is full, the item goes to one of the next kMaxProbe buckets. The `passed_count` of a
@@ -18,7 +18,7 @@
 //
 // Growth, if none of these buckets has room:
 //
-//   page less than half full    the item goes to any other bucket of the page
+//   page less than half full    the item goes to the next bucket with room, however far
 //   page of 1 to 55 buckets     replaced by a page of the next size
 //   page of 63 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
 //                               this bit yet, the directory is copied to double its size

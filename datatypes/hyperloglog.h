@@ -20,7 +20,7 @@
 //
 // Clients can write any bytes to a string. Hll::Of checks header and size. The functions of Hll accept any text that
 // passes this check, and never read beyond its end. Functions that need all registers report an error if the runs do
-// not add up to 16384.
+// not add up to 16384. (As in Redis, Merge and ToDense ignore surplus runs at the end that begin with a VAL.)
 #pragma once
 
 #include <algorithm>

@@ -99,7 +99,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   // memory that PrefetchBlock fetches, so call PrefetchBlock first.
   void PrefetchBlock() const { Prefetch(block_); }  // prefetches the header of the block
   void PrefetchFront() const;  // after PrefetchBlock: prefetches the memory around the first element
-  void PrefetchBack() const;   // after PrefetchBlock: prefetches the memory around the end of the last element
+  void PrefetchBack() const;   // after PrefetchBlock: prefetches where the last element and its length end
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -186,7 +186,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // size of element `index`, which ends at `place`
   uint32_t PlaceOf(uint32_t index) const;           // offset where element `index` begins; adds up the sizes before it
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, counted from the end of the chunk
-  Bytes DecodeSlowElement(Scratch& scratch) const;  // the current element, if sealed or longer than 253 bytes
+  Bytes DecodeSlowElement(Scratch& scratch) const;  // an element of a sealed chunk, or one above 253 bytes
 
   const ChunkBlock* block_ = nullptr;  // the memory block of the chunk
   uint32_t index_ = 0;                 // index of the current element in the chunk

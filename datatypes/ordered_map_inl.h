@@ -81,7 +81,7 @@ bool OrderedMap<Key, Value>::Erase(const Key& id) {  // removes an item; false: 
   return true;
 }
 
-// The caller must already have freed the old path.leaf.
+// ReplaceLeaf does not free the old path.leaf: the caller (GrowLeaf) has already done so.
 template <class Key, class Value>
 void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;

@@ -49,7 +49,7 @@ class StreamIdText {  // a stream ID as text: "ms-seq"
 //   ms-seq   kGiven
 //   ms       kMissing: the context determines the sequence number
 //   ms-*     kAutomatic
-struct ParsedStreamId {  // a stream ID as a client wrote it, perhaps without sequence number
+struct ParsedStreamId {  // a stream ID as a client wrote it: ms-seq, ms or ms-*
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
   StreamId id;                           // seq is 0 unless given
   Sequence sequence = Sequence::kGiven;  // whether the sequence number was given, missing or `*`

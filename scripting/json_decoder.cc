@@ -148,8 +148,8 @@ class Decoder {
     return Token::kBoolean;
   }
 
-  // Returns true for numbers that strtod() accepts and JSON does not: a plus, hexadecimal, leading zeros, infinity,
-  // NaN.
+  // Returns true for these numbers, which strtod() accepts and JSON does not: a plus, hexadecimal, leading zeros,
+  // infinity, NaN.
   bool IsInvalidNumber() const {
     if (*next_ == '+') return true;
     const char* digits = *next_ == '-' ? next_ + 1 : next_;

@@ -75,7 +75,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns the request, without checks
   // Ends the waits of all blocked sessions with a reply, without running their requests. Skips sessions that are
   // closing. Cost: O(sessions).
-  void EndAllWaits(UnblockReason reason);  // ends every wait with a reply, and runs no requests again
+  void EndAllWaits(UnblockReason reason);  // unblocks all clients with a reply; their commands do not run
 
   // Runs the requests whose keys have changed, unless data is being loaded. Called after each client's command and at
   // the end of a Turn (a pass of the event loop).

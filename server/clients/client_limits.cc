@@ -112,7 +112,8 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
 size_t ClientLimits::MaxHeldOutputBytes(const Session& session) const {
   if (session.kind == SessionKind::kPrimary || session.kind == SessionKind::kReplica) return ReplyBuffer::kNoLimit;
   const uint64_t hard_bytes = LimitOf(parts_.env.settings, session).hard_bytes;
-  // Allows one byte less than the hard limit, because the client is closed when OutputBytes reaches the limit.
+  // The reply buffer may hold one byte less than the output at which the client is closed: OutputBytes, which does not
+  // count the first 16 KB, must stay below the hard limit.
   return hard_bytes == 0 ? ReplyBuffer::kNoLimit : Session::kUncountedOutputBytes + hard_bytes - 1;
 }
 

@@ -52,8 +52,8 @@ inline void CheckClientName(Bytes name) {  // throws a Refusal if the client nam
 }
 
 struct ClientAddresses {  // addresses of both ends of a client's connection, set when it is accepted
-  // Returns whether the client runs on this machine. Some directives give local clients more rights, for example
-  // `enable-debug-command local`.
+  // Returns whether the client connects by a loopback address or a Unix socket. Some directives give local clients more
+  // rights, for example `enable-debug-command local`.
   bool IsLocal() const { return is_loopback || is_unix_socket; }  // true: the client is on this machine
 
   // Returns whether the client has an IPv6 address. As in Valkey, clients of a Unix socket count as clients with an

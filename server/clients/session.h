@@ -51,7 +51,7 @@ class QueueFlags {  // whether the session is in each of the queues of Clients
  private:
   friend class Clients;
 
-  bool is_in_flush_queue_ = false;      // true: has output to send at the end of the turn
+  bool is_in_flush_queue_ = false;      // true: has output to send, and is in one of two queues for this
   bool is_in_pause_queue_ = false;      // true: the request waits for the end of a pause, as of CLIENT PAUSE
   bool is_in_unblocked_queue_ = false;  // true: the client's wait has ended, its further input must run
 };

@@ -1,6 +1,6 @@
 // FailureDetector: decides which nodes are down. A node that does not answer this node for a node timeout is PFAIL
-// here. The node becomes FAIL if, in addition, a majority of the primaries (this node counts if it is one) has reported
-// it within two node timeouts. This node then tells all nodes.
+// here. The node becomes FAIL if, in addition, enough primaries (this node counts if it is one) have reported it within
+// two node timeouts: more than half the number of primaries with slots. This node then tells all nodes.
 #pragma once
 
 #include <cstdint>

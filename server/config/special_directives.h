@@ -106,7 +106,7 @@ inline constexpr SpecialShape kEmulate{AssignEmulate, EmulateText, EmulateFileLi
 // all.
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `load`, or says why not
 std::string LoadText(const Settings& settings);                                    // `load` as CONFIG GET shows it
-FileLines LoadFileLines(std::string_view name, const Settings& settings);          // the lines `load` of CONFIG REWRITE
+FileLines LoadFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE: a line for each file
 inline constexpr SpecialShape kLoad{AssignLoad, LoadText, LoadFileLines};
 
 // `ready-fd`: the file descriptor to which the server writes when it is ready; 0 means none.

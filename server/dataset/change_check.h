@@ -60,7 +60,8 @@ class ChangeCheck {
 
   // Called when the edit has created the key and has already notified listeners of the new key.
   void NoteCreated() { has_created_key_ = true; }
-  // Must be called when the edit has removed the key, or has given it a value or a deadline, even an equal one.
+  // Must be called when the edit has removed the key, replaced its whole value or set its deadline, even to an equal
+  // one. Changes within a value need no call.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
   // Turns this check off, for a change that the command does not report on purpose.

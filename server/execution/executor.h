@@ -140,12 +140,12 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution
   void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again
 
-  // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when a slow script last called
-  // AdvanceUnitWallTime.
+  // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when AdvanceUnitWallTime was
+  // last called since.
   int64_t UnitWallUs() const { return unit_wall_us_; }  // what TIME shows: Unix time in µs when the running Unit began
-  // Advances the time that the command TIME returns, while a script is busy (busy-reply-threshold). As in Redis, the
-  // time with which deadlines are compared stands still during a script. So a key that had not expired when the script
-  // began does not expire before the script ends.
+  // Reads the clocks again, and sets the time that TIME returns to now. Called while a script is busy
+  // (busy-reply-threshold), and after TEST CLOCK has set the clock. As in Redis, the time with which a running script
+  // compares deadlines does not change: a key that had not expired when it began does not expire before it ends.
   void AdvanceUnitWallTime();  // sets the time that TIME shows (UnitWallUs) to the current time
 
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;  // the error "unknown command …" or "… subcommand …"

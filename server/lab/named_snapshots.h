@@ -99,7 +99,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
  private:
   using Texts = std::vector<std::string>;
   struct Setup {                // the state of a server, except the data
-    std::string directives;     // names and values of all directives, packed
+    std::string directives;     // names and values of all directives, in the form of PackedDirectives
     std::string users;          // the users as lines of an ACL file
     Programs programs;          // scripts and functions
     ClockControl::State clock;  // state of TEST CLOCK: time, speed …
@@ -123,7 +123,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  std::string initial_directives_;                    // what ResetConfig restores, packed
+  std::string initial_directives_;                    // what ResetConfig restores, in the form of PackedDirectives
   std::string initial_users_;                         // what ResetUsers restores, as lines of an ACL file
 };
 

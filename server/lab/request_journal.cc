@@ -191,8 +191,8 @@ RequestEntry& RequestJournal::Append(const Request& request, const Session& clie
   return entry;
 }
 
-RequestJournal::Request RequestJournal::FailedRequest(const Session& session, const Command* command,
-                                                      std::span<const Bytes> words, int nesting) const {
+RequestJournal::Request RequestJournal::RequestHidingSecrets(const Session& session, const Command* command,
+                                                             std::span<const Bytes> words, int nesting) const {
   return {&session, command, words, nesting, NonSecretArgumentCount(parts_.env.commands, command, words)};
 }
 
@@ -310,7 +310,7 @@ void RequestJournal::OnRefusal(const RefusedCall& call) {
   if (IsTestOrServerTraffic(client, call.command)) return;
   Sender& sender = SenderOf(client);
   CountRoundTrip(sender, call.nesting);
-  const Request request = FailedRequest(call.session, call.command, call.words, call.nesting);
+  const Request request = RequestHidingSecrets(call.session, call.command, call.words, call.nesting);
   const std::string error = WithoutSecrets(call.error, call.words, request.shown);
   Finish(Append(request, client, sender), sender, {.outcome = Outcome::kError, .detail = error});
 }
@@ -351,7 +351,7 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const int nesting = request.place == Place::kInTransaction ? 1 : 0;
   CountRoundTrip(sender, nesting);
   sender.fault = rule_name;
-  Finish(Append(FailedRequest(request.client, &request.command, request.words, nesting), request.client, sender),
+  Finish(Append(RequestHidingSecrets(request.client, &request.command, request.words, nesting), request.client, sender),
          sender, {});
 }
 

@@ -153,9 +153,10 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // Makes the entry of a request that has not run or has failed. Leaves out arguments that may be secret.
-  Request FailedRequest(const Session& session, const Command* command,  // a failed request, without possible secrets
-                        std::span<const Bytes> words, int nesting) const;
+  // Makes the Request for a request that has failed or has not run. Sets `shown`, so that Keep does not record
+  // arguments that may be secret.
+  Request RequestHidingSecrets(const Session& session, const Command* command,  // a failed request, with `shown` set
+                               std::span<const Bytes> words, int nesting) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
   void ForgetOldSenders();    // forgets disconnected clients if at least 1000 + 2 * (connected clients) are known

@@ -269,7 +269,7 @@ void FullSync::CloseAfterSnapshot(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-void FullSync::SendFile(Session& session) {
+void FullSync::SendFilePart(Session& session) {
   Replica& replica = *session.replica;
   while (replica.file_sent_bytes < replica.file_bytes && session.out.Size() < SnapshotPipe::kWindowBytes) {
     const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_bytes - replica.file_sent_bytes);
@@ -317,7 +317,7 @@ void FullSync::SendFiles() {
     has_begun_file_ = false;
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
-  for (Session* session : receiving) SendFile(*session);
+  for (Session* session : receiving) SendFilePart(*session);
   // Posts an empty task, if a replica that receives a file has room for more output: the task makes the event loop
   // begin another turn, in which the file is continued. A replica whose socket is full needs no task, because the
   // socket starts a turn when it has room again.

@@ -87,7 +87,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
   void SendFiles();                           // queues the next part of the snapshot file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
-  void SendFile(Session& session);            // queues the next part of the snapshot file for one replica
+  void SendFilePart(Session& session);        // queues the next part of the snapshot file for one replica
   void OpenFile(Session& session);  // begins to send the snapshot file to one replica; on failure closes its session
 
   const Parts parts_;                 // the arguments of the constructor

@@ -56,8 +56,8 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // The name "module_list" selects the section "modules". In Redis, it leaves out the sections that modules add, but
-  // here no modules add sections.
+  // INFO module_list shows the section "modules". In Redis, INFO modules also shows the sections that modules define,
+  // and module_list does not. Here no module defines a section, so both names mean the same.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
 

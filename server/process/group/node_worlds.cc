@@ -231,7 +231,7 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
   // A client that the main server has admitted may enter all isolated servers (worlds) without a login. A client that
-  // connected to the port of one of them must log in to the others.
+  // connected to the port of one of them must log in to the others, and to the main server.
   const bool is_admitted = connection.AcceptingHost() == &parts_.server.host();
   Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {
