@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """`./dev oracles`: fetches servers to compare with and their libraries from suites of Debian, unpacks them into a directory
-of the user and writes a wrapper for each program, which starts it with its own loader and libraries. Installs nothing, so
-it does not need root; servers started this way see the same files as any other process.
+of the user and writes a wrapper for each program, which starts it with its own loader and libraries. The tests compare
+with all of these servers. Installs nothing, so it does not need root; servers started this way see the same files as any
+other process.
 
-    trixie          Debian 13's redis-server and valkey-server, which the tests compare with
-    experimental    the newest redis-server, with the libraries of sid; benchmarks compare with it
-    sid             the newest valkey-server; benchmarks compare with it
+    trixie          Debian 13's redis-server and valkey-server
+    experimental    the newest redis-server, with the libraries of sid; benchmarks also compare with it
+    sid             the newest valkey-server; benchmarks also compare with it
 
 The directory is $RESPITE_ORACLES, else ~/.cache/respite/oracles; each suite has a folder there, with `root` and `bin`.
 Existing folders are kept: remove one to fetch the suite again. One line says which suites could not be fetched and why.

@@ -200,15 +200,32 @@ class PrepareOraclesTest(unittest.TestCase):
         self.assertEqual((0, []), (status, errors))
         self.assertEqual(f"{self.folder}/bin/redis-server  Redis server v=8.0.2", lines[0])
         self.assertNotIn("update trixie", self.steps())
-        self.assertEqual(["Redis 7.0.15", "Redis 8.0.2", "Valkey 8.1.1"], self.labels(oracles.all_oracles()))
-        self.assertEqual(["Redis 8.6.3", "Valkey 9.1.2"], self.labels(oracles.newest_oracles()))
+        self.assertEqual(["Redis 7.0.15", "Redis 8.0.2", "Valkey 8.1.1", "Redis 8.6.3", "Valkey 9.1.2"],
+                         self.labels(oracles.all_oracles()))
 
-    def test_the_newest_are_no_oracles_of_the_suites(self):
+    def test_the_suites_and_benchmarks_use_what_was_fetched(self):
         self.fetch()
-        self.assertEqual(["Redis 7.0.15", "Redis 8.0.2", "Valkey 8.1.1"], self.labels(oracles.all_oracles()))
+        self.assertEqual(["Redis 7.0.15", "Redis 8.0.2", "Valkey 8.1.1", "Redis 8.6.3", "Valkey 9.1.2"],
+                         self.labels(oracles.all_oracles()))
         self.assertEqual([], oracles.all_oracles()[1])
         self.assertEqual(["Redis 8.6.3", "Valkey 9.1.2"], self.labels(oracles.newest_oracles()))
         self.assertEqual(["Redis 7.0.15", "Redis 8.6.3", "Valkey 9.1.2"], self.labels(oracles.bench_oracles()))
+
+    def test_the_suites_skip_a_newest_version_that_they_do_not_know(self):
+        (self.place / "suites/experimental").write_text("redis-server Redis server v=99.0.1\n", encoding="utf-8")
+        self.fetch()
+        labels = ["Redis 7.0.15", "Redis 8.0.2", "Valkey 8.1.1", "Valkey 9.1.2"]
+        self.assertEqual(labels, self.labels(oracles.all_oracles()))
+        self.assertEqual(["the suites do not know the differences of Redis 99.0.1"], oracles.all_oracles()[1])
+        self.assertEqual(["Redis 7.0.15", "Redis 99.0.1", "Valkey 9.1.2"], self.labels(oracles.bench_oracles()))
+        self.forget_oracles()
+        with mock.patch.dict(os.environ, {"RESPITE_ORACLE": str(self.folder / "experimental/bin/redis-server")}):
+            self.assertEqual(([*labels, "Redis 99.0.1"], []), (self.labels(oracles.all_oracles()), oracles.all_oracles()[1]))
+
+    def test_ours_emulates_oracles_that_are_newer(self):
+        self.fetch()
+        self.assertEqual([[], ["--emulate", "redis:8.0"], ["--emulate", "valkey:8.1"], ["--emulate", "redis:8.6"],
+                          ["--emulate", "valkey:9.1"]], [oracle.our_options for oracle in oracles.all_oracles()[0]])
 
     def test_benchmarks_use_an_older_server_if_a_newest_is_missing(self):
         with mock.patch.dict(os.environ, {"FAKE_UNREACHABLE": "experimental"}):
@@ -226,7 +243,8 @@ class PrepareOraclesTest(unittest.TestCase):
     def test_without_prepared_servers(self):
         found, missing = oracles.all_oracles()
         self.assertEqual(["Redis 7.0.15"], [oracle.label for oracle in found])
-        self.assertEqual([f"there is no {self.folder}/trixie/bin/{name} (see ./dev oracles)" for name in VERSIONS["trixie"]], missing)
+        self.assertEqual([f"there is no {self.folder}/{suite}/bin/{name} (see ./dev oracles)"
+                          for suite, versions in VERSIONS.items() for name in versions], missing)
         self.assertEqual(["Redis 7.0.15"], self.labels(oracles.bench_oracles()))
 
     def test_dev_passes_the_exit_status_on(self):

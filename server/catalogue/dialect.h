@@ -186,7 +186,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   HashFieldGrammar hash_field_grammar = HashFieldGrammar::kFixed;  // arguments and errors of HEXPIRE, HSETEX, HGETEX …
 
   // Deadlines and numbers.
-  bool cursors_may_be_negative = true;               // SCAN -1, HSCAN k -1 … are allowed
+  bool cursors_are_lenient = true;                   // SCAN -1 and SCAN "" are allowed; false: leading blanks are
   bool lrem_takes_any_count = true;                  // LREM also accepts the smallest 64-bit integer
   bool huge_timeouts_are_negative = false;           // BLPOP with a huge timeout gets the error for a negative one
   bool stores_nothing_with_a_past_deadline = false;  // SET with a time in the past (EXAT 1) deletes the key
@@ -196,7 +196,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool msetex_reports_expire_first = true;           // event "expire" of MSETEX comes before "set", not after it
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
-  bool new_scores_are_decimal = false;        // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
+  bool new_scores_are_decimal = false;        // scores of ZADD and ZINCRBY, WEIGHTS: 0x1 or leading blanks are an error
   bool scores_in_ranges_are_decimal = false;  // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool json_paths_compute = true;             // paths of JSON commands have the operators and functions of Redis 8.10
   bool geo_numbers_are_decimal = false;       // coordinates and distances: 0x1 or leading blanks are an error

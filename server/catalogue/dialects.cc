@@ -34,7 +34,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.xread_takes_block_in_scripts = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.checks_bit_ranges_first = true;
-  traits.cursors_may_be_negative = false;
+  traits.cursors_are_lenient = false;
   traits.lrem_takes_any_count = false;
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
@@ -188,7 +188,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
   traits.no_script_error = "NOSCRIPT No matching script.";
-  traits.cursors_may_be_negative = false;
+  traits.cursors_are_lenient = false;
   traits.lrem_takes_any_count = false;
   traits.stores_nothing_with_a_past_deadline = true;
   traits.bitcount_takes_start_alone = true;

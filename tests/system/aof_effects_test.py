@@ -22,8 +22,8 @@ EQUIVALENT = ("BITFIELD k OVERFLOW FAIL INCRBY u2 0 5", "BITOP AND d a b <- SET 
 class Journaling:
     """A server with an append-only file; returns what was appended since the last call."""
 
-    def __init__(self, program):
-        self.server = Server(program, "--appendonly", "yes", "--appendfsync", "no", "--lazyfree-lazy-expire", "no",
+    def __init__(self, program, *options):
+        self.server = Server(program, *options, "--appendonly", "yes", "--appendfsync", "no", "--lazyfree-lazy-expire", "no",
                              "--lazyfree-lazy-server-del", "no")
         self.client = self.server.client()
         self.offset = 0
@@ -77,7 +77,7 @@ KEYWORDS = {b"PXAT", b"PX", b"EX", b"EXAT", b"NX", b"XX", b"GET", b"KEEPTTL", b"
 
 class AofEffects(unittest.TestCase):
     def test_each_command_leaves_the_same(self):
-        servers = [Journaling(program) for program in (RESPITE, self.oracle.program)]
+        servers = [Journaling(RESPITE, *self.oracle.our_options), Journaling(self.oracle.program)]
         for server in servers:
             self.addCleanup(server.stop)
         for line in LINES.strip().split("\n"):
@@ -102,8 +102,8 @@ class AofEffects(unittest.TestCase):
                      "set k v keepttl"):
             with self.subTest(line):
                 records = []
-                for program in (RESPITE, self.oracle.program):
-                    server = Journaling(program)
+                for words in ((RESPITE, *self.oracle.our_options), (self.oracle.program,)):
+                    server = Journaling(*words)
                     self.addCleanup(server.stop)
                     server.run([["SET", "k", "old"], line.split()])
                     records.append(server.journaled())

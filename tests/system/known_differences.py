@@ -79,6 +79,18 @@ def same_but_tracked(words, ours, theirs):
     return TRACKED.sub(b"", ours) == TRACKED.sub(b"", theirs) or same_but_lag(words, TRACKED.sub(b"", ours), TRACKED.sub(b"", theirs))
 
 
+IDEMPOTENCE = re.compile(rb"^[*%]\d+|\$\d+\r\n(idmp-duration|idmp-maxsize|[pi]ids-tracked|iids-added|iids-duplicates)\r\n:\d+\r\n")
+
+
+def same_but_idempotence(words, ours, theirs):
+    return same_but_lag(words, IDEMPOTENCE.sub(b"", ours), IDEMPOTENCE.sub(b"", theirs))
+
+
+def same_but_overwritten(words, ours, theirs):
+    """Of two lists of events: theirs also tell that a value or its type was replaced."""
+    return ours == [event for event in theirs if not {b"overwritten", b"type_changed"} & {event[1], event[0].partition(b":")[2]}]
+
+
 def same_in_any_order(words, ours, theirs):
     def in_order(value):
         return sorted(map(repr, map(in_order, value))) if isinstance(value, list) else value
@@ -157,8 +169,9 @@ REPLIES = [
     (ALL, b"XINFO", read_less, "a group of ours has never read more entries than were added, as since 2026"),
     (told("7.0", "valkey 8.0") + ("7.2", "7.4", "8.6", "valkey 8.1", "valkey 9.1"), b"XINFO", same_but_lag,
      "counts what a group has read, and its lag, otherwise after deletions: ours are the values of Redis 7.2.9 and 7.4.4"),
+    (told("8.6"), b"XINFO", same_but_idempotence, "tells of idempotent production"),
     *((told("valkey 9.1"), name, lambda words, ours, theirs: b"does not exist" in theirs, "names the member")
-      for name in (b"GEOSEARCH", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
+      for name in (b"GEOSEARCH", b"GEOSEARCHSTORE", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
     (told("valkey 9.1"), b"GETEX", refused, "looks at the deadline before it looks for the key"),
     (told("7.4", "valkey 8.0", "valkey 8.1", "valkey 9.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
      "`+` of a stream that never had an entry is refused"),
@@ -221,22 +234,20 @@ EVENTS = [
     (ALL, b"BITFIELD", lambda words, *_: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
     *((ALL, name, stored_nothing_over_expired, "an empty result over an expired key: the key is told as expired, not as deleted")
       for name in STORING),
+    *((told("8.6"), name, same_but_overwritten, "overwritten and type_changed came with Redis 8.2")
+      for name in (*STORING, b"SET", b"SETEX", b"PSETEX", b"GETSET", b"MSET", b"MSETNX", b"RESTORE", b"RENAME", b"COPY")),
     *((told("valkey 8.1", "valkey 9.1"), name, lambda words, *_: in_the_past(words), "the key is told as expired, not as deleted")
       for name in (b"GETEX", b"EXPIRE", b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"RESTORE")),
     (("7.0",), b"SCAN", lambda *_: True, "7.2 tells of no key that SCAN TYPE misses"),
     (("7.0",), b"XREADGROUP", lambda *_: True, "7.2 tells of a new consumer also when nothing was read"),
 ]
 
-# Lines of key_events_test.py with other events: (versions, how the line begins, why).
-EVENT_LINES = [
-    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
-]
-
-# Lines with other propagated commands in an append-only file.
+# Lines of key_events_test.py with other propagated commands in an append-only file: (versions, how the line begins, why).
 EFFECTS_LINES = [
     *((("7.0",), line, "writes a deadline in capitals whatever the client wrote")
       for line in ("set k v pxat", "Set k v xx get PxAt")),
-    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
+    (("8.6", "valkey 9.1"), "set k v exat", "keeps the command's name as the client wrote it; ours is SET"),
+    (("8.6",), "HINCRBYFLOAT h f", "HSETEX KEEPTTL, which older replicas do not know; ours is HSET if the field has no deadline"),
 ]
 
 # Versions whose digest of a sorted set differs although the scores are the same: (versions, why)
@@ -247,12 +258,12 @@ DIGESTS_OF_SCORES = [
 
 # (versions, the names of two encodings, why)
 ENCODINGS = [
-    (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
+    (("8.6", "valkey 8.1", "valkey 9.1"), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
 ]
 
 # (versions, command, condition on the value, why): DUMP writes the same value with other bytes.
 OCTETS = [
-    (("8.0", "valkey 8.1", "valkey 9.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
+    (("8.0", "8.6", "valkey 8.1", "valkey 9.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
      "an element that is longer than a node may be has a node of its own"),
 ]
 
@@ -262,21 +273,24 @@ NUMBERS = [
     (("7.0",), "zincrby", "increment", "texts of numbers"),
     (("7.0",), "lpos", "rank", "the error's text"),
     *((("7.0",), name, "timeout", "what a timeout beyond all time is called") for name in ("wait", *BLOCKING)),
-    *((("valkey 8.1",), name, "client-id", "says otherwise what is wrong with an ID") for name in ("client|kill", "client|list")),
     (("7.0",), "client|kill", "maxage", "came with 7.4"),
-    (("7.0", "8.0"), "client|list", "maxage", "came with Valkey 8.1"),
-    *((("7.0", "8.0", "valkey 8.1", "valkey 9.1"), "set", digest, "came with Redis 8.4") for digest in ("ifdeq-digest", "ifdne-digest")),
-    *((("7.0", "8.0", "8.6", "valkey 8.1", "valkey 9.1"), name, limit, "came with Redis 8.10")
-      for name in ("xread", "xreadgroup") for limit in ("maxcount", "maxsize")),
-    (("7.0", "8.0", "valkey 8.1", "valkey 9.1"), "xreadgroup", "min-idle-time", "came with Redis 8.4"),
-    *((("7.0", "8.0", "valkey 8.1"), name, filter_, "came with Valkey 9")
+    (("7.0",), "client|list", "maxage", "came with Valkey 8.1"),
+    *((("7.0",), "set", digest, "came with Redis 8.4") for digest in ("ifdeq-digest", "ifdne-digest")),
+    *((("7.0",), name, limit, "came with Redis 8.10") for name in ("xread", "xreadgroup") for limit in ("maxcount", "maxsize")),
+    (("7.0",), "xreadgroup", "min-idle-time", "came with Redis 8.4"),
+    *((("7.0",), name, filter_, "came with Valkey 9")
       for name in ("client|kill", "client|list") for filter_ in ("idle", "db", "not-db", "not-client-id")),
-    *((("8.0", "valkey 8.1", "valkey 9.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")
-      for name in ("scan", "hscan", "sscan", "zscan")),
-    (("8.0", "valkey 8.1", "valkey 9.1"), "lrem", "count", "the least number is out of range"),
-    *((("8.0",), name, bound, "no blanks before a score, and no hexadecimal ones")
-      for name in ("zcount", "zrangebyscore", "zrevrangebyscore", "zremrangebyscore") for bound in ("min", "max")),
+    (("valkey 9.1",), "hsetex", "numfields", "a negative number is doubled to 2 because it overflows"),
+    *((("valkey 9.1",), name, moment, "deadlines of fields may have 63 bits; ours have 46, as in Redis")
+      for name, moment in (("hpexpire", "milliseconds"), ("hpexpireat", "unix-time-milliseconds"), ("hgetex", "milliseconds"),
+                           ("hgetex", "unix-time-milliseconds"), ("hsetex", "milliseconds"), ("hsetex", "unix-time-milliseconds"))),
     *((("7.0",), name, "milliseconds", "what a timeout beyond all time is called") for name in ("xread", "xreadgroup")),
+]
+
+# Numbers that end the oracle: (versions, command, argument, value, why).
+CRASHES = [
+    (("8.6",), name, "numfields", "2147483647", "takes memory for as many fields before it counts them")
+    for name in ("hexpire", "hpexpire", "hexpireat", "hpexpireat")
 ]
 
 
@@ -303,16 +317,8 @@ def digests_of_scores(mark):
     return any(mark in versions for versions, _ in DIGESTS_OF_SCORES)
 
 
-def event_line(mark, line):
-    return _has_line(EVENT_LINES, mark, line)
-
-
 def effects_line(mark, line):
-    return _has_line(EFFECTS_LINES, mark, line)
-
-
-def _has_line(known, mark, line):
-    return any(mark in versions and line.startswith(start) for versions, start, _ in known)
+    return any(mark in versions and line.startswith(start) for versions, start, _ in EFFECTS_LINES)
 
 
 def encodings(mark, one, other):
@@ -321,6 +327,10 @@ def encodings(mark, one, other):
 
 def octets(mark, command, parts):
     return any(mark in versions and command == known and of(parts) for versions, known, of, _ in OCTETS)
+
+
+def crashes(mark, *request):
+    return any(mark in versions and request == tuple(each) for versions, *each, _ in CRASHES)
 
 
 def number(mark, command, argument):

@@ -1,5 +1,5 @@
 """Sends every program of lua_programs.txt with EVAL to our server and to each oracle and compares the replies, byte by
-byte.
+byte. Our server emulates oracles that are newer than 7.2.
 
     python3 tests/system/lua_differential_test.py [--only WORD]
 
@@ -7,7 +7,7 @@ shows all differences together; WORD selects the programs that contain it. In th
 starts with `###`. The rest of that line may mark it:
 
     ### differs: why             our reply differs on purpose (docs/differences.md)
-    ### differs 7.0, 8.0: why    these versions differ from 7.2, and we do not
+    ### differs 7.0: why         this version differs from 7.2, and we do not
 
 If there is no difference, the mark is stale.
 
@@ -58,8 +58,8 @@ def compare(programs, ours, theirs, mark):
 class LuaDifferential(unittest.TestCase):
     def setUp(self):
         self.servers = []
-        for path in (RESPITE, self.oracle.program):
-            self.servers.append(Server(path))
+        for words in ((RESPITE, *self.oracle.our_options), (self.oracle.program,)):
+            self.servers.append(Server(*words))
             self.addCleanup(self.servers[-1].stop)
         self.clients = [server.client() for server in self.servers]
         for client in self.clients:

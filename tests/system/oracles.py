@@ -2,12 +2,12 @@
 
     redis-server of this system        $REDIS_SERVER
     Debian 13's Redis and Valkey       from `./dev oracles`
+    Debian's newest Redis and Valkey   from `./dev oracles`; skipped when Debian has versions that are not in EMULATED
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
-    Debian's newest Redis and Valkey   from `./dev oracles`; only benchmarks compare with them, because these suites
-                                       change daily; $RESPITE_ORACLE adds them to the other suites
 
 A suite that is written for one oracle runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for
-each oracle from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints
+each oracle from a class that reads `self.oracle`. A suite whose comparison allows for no difference of versions starts
+our server with `oracle.our_options`. Suites count comparisons with `oracle.count(n)`; run_script.py prints
 the sums, which tests/run.py adds up."""
 import atexit
 import collections
@@ -25,6 +25,10 @@ import prepare_oracles  # noqa: E402
 
 BANNER = re.compile(r"^(Redis|Valkey) server v=(\d+)\.(\d+)\.(\d+)")
 COUNTS = collections.Counter()
+# The version of our server's replies and files without --emulate.
+OUR_VERSION = (7, 2)
+# The versions that our server emulates and whose remaining differences the suites know.
+EMULATED = ("redis:7.0", "redis:7.2", "redis:7.4", "redis:8.0", "redis:8.6", "valkey:8.0", "valkey:8.1", "valkey:9.1")
 
 
 class Oracle:
@@ -36,6 +40,9 @@ class Oracle:
         self.label = f"{software} {'.'.join(map(str, numbers))}"
         # The value of our directive `emulate`; our server emulates some versions.
         self.emulation = "%s:%d.%d" % (self.software, *numbers[:2])
+        self.is_emulated = self.emulation in EMULATED
+        # The options with which our server is compared with this oracle: it emulates oracles that are newer than itself.
+        self.our_options = ["--emulate", self.emulation] if self.is_emulated and numbers[:2] > OUR_VERSION else []
         # The name in marks: "8.0", "valkey 8.1".
         self.mark = "%s%d.%d" % ("" if self.software == "redis" else "valkey ", *numbers[:2])
 
@@ -95,13 +102,18 @@ def oracles_at(*paths):
 @functools.lru_cache(maxsize=None)
 def all_oracles():
     """Returns (available oracles, why others are missing) of the versions that the suites compare with."""
-    return oracles_at(system_server(), *prepare_oracles.servers_of(prepare_oracles.TRIXIE), *added_servers())
+    newest, also_missing = newest_oracles()
+    known = [oracle.program for oracle in newest if oracle.is_emulated]
+    prepared = prepare_oracles.servers_of(prepare_oracles.TRIXIE)
+    found, missing = oracles_at(system_server(), *prepared, *known, *added_servers())
+    labels = {oracle.label for oracle in found}
+    unknown = [f"the suites do not know the differences of {oracle.label}" for oracle in newest if oracle.label not in labels]
+    return found, missing + also_missing + unknown
 
 
 @functools.lru_cache(maxsize=None)
 def newest_oracles():
-    """Returns (available oracles, why others are missing) of the newest Redis and Valkey. They are not among
-    all_oracles()."""
+    """Returns (available oracles, why others are missing) of the newest Redis and Valkey, of any version."""
     return oracles_at(*prepare_oracles.servers_of(*prepare_oracles.NEWEST))
 
 

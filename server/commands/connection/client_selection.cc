@@ -21,6 +21,10 @@ namespace {
 constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 Refusal NotSeconds(Bytes option) { return {"ERR " + ToLower(option) + " is not an integer or out of range"}; }
 Refusal NoSeconds(Bytes option) { return {"ERR " + ToLower(option) + " should be greater than 0"}; }
+Refusal NotDb(Bytes option) { return {"ERR " + std::string(option) + " is not an integer or out of range"}; }
+Refusal NoSuchDb(Bytes option, int databases) {
+  return {"ERR " + std::string(option) + " number should be between 0 and " + std::to_string(databases - 1)};
+}
 Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
 Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
 Refusal UnknownLetters(Bytes what, Bytes option, Bytes letters) {
@@ -153,7 +157,11 @@ ClientPredicate TakeCapabilities(OptionSource& source) {
 }
 
 ClientPredicate TakeDb(OptionSource& source) {
-  return [db = ParseDbIndex(source.call, source.args().Next())](const Session& session) { return session.db == db; };
+  const auto db = ParseInteger(source.args().Next());
+  const int databases = source.call.services.data.dataset.keyspace.Count();
+  if (!db || *db != static_cast<int>(*db)) throw refusals::NotDb(source.option);
+  if (*db < 0 || *db >= databases) throw refusals::NoSuchDb(source.option, databases);
+  return [db = static_cast<int>(*db)](const Session& session) { return session.db == db; };
 }
 
 // Returns the client's address without its port.

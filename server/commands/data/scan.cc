@@ -1,5 +1,7 @@
 #include "server/commands/data/scan.h"
 
+#include <cctype>
+
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
@@ -22,10 +24,12 @@ Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::strin
 }  // namespace refusals
 
 uint64_t ParseCursor(const Call& call, Bytes word) {
-  if (word.starts_with('-') && !call.services.env.dialect.traits.cursors_may_be_negative) {
-    throw Refusal{refusals::kInvalidCursor};
-  }
-  return ParseCursor(word);
+  if (call.services.env.dialect.traits.cursors_are_lenient) return ParseCursor(word);
+  while (!word.empty() && std::isspace(static_cast<unsigned char>(word.front())) != 0) word.remove_prefix(1);
+  if (word.empty()) throw Refusal{refusals::kInvalidCursor};
+  const uint64_t cursor = ParseCursor(word);
+  if (word.starts_with('-') && static_cast<int64_t>(cursor) < 0) throw Refusal{refusals::kInvalidCursor};
+  return cursor;
 }
 
 uint64_t ParseCursor(Bytes word) {

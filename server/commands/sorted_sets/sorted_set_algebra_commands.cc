@@ -118,10 +118,12 @@ void TakeAggregate(Args& args, AlgebraOptions& options) {
   }
 }
 
-void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
+void TakeWeights(Call& call, std::vector<AlgebraSource>& sources) {
+  const bool is_strict = call.services.env.dialect.traits.new_scores_are_decimal && !call.unit.IsReplaying();
   for (AlgebraSource& source : sources) {
-    const auto weight = ParseDouble(args.Next());
-    if (!weight) throw Refusal{refusals::kWeightNotFloat};
+    const Bytes word = call.args.Next();
+    const auto weight = ParseDouble(word);
+    if (!weight || (is_strict && !IsDecimal(word))) throw Refusal{refusals::kWeightNotFloat};
     source.SetWeight(*weight);
   }
 }
@@ -144,7 +146,7 @@ AlgebraOptions ParseAlgebra(Call& call, AlgebraOperation operation, Purpose purp
   while (!args.AtEnd()) {
     if (combines && args.TakeTokenWith("WEIGHTS", options.sources.size())) {
       options.has_decimal_weights = std::ranges::all_of(args.Rest().first(options.sources.size()), IsDecimal);
-      TakeWeights(args, options.sources);
+      TakeWeights(call, options.sources);
     } else if (combines && args.TakeTokenWith("AGGREGATE", 1)) {
       TakeAggregate(args, options);
     } else if (purpose == Purpose::kReply && args.TakeToken("WITHSCORES")) {

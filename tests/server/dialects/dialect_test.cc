@@ -161,6 +161,9 @@ TEST(Dialect, LaterVersionsTakeFewerNumbers) {
   EXPECT_THAT(old.Run("BITCOUNT k 0 1 foo"), Int(0));
   Emulation later("redis:7.4");
   EXPECT_THAT(later.Run("SCAN -1"), Error("ERR invalid cursor"));
+  EXPECT_THAT(later.Run("SCAN \"\""), Error("ERR invalid cursor"));
+  EXPECT_EQ(later.Run("SCAN -9223372036854775809").Size(), 2u);
+  EXPECT_EQ(later.Run("SCAN \" 0\"").Size(), 2u);
   EXPECT_THAT(later.Run("LREM l -9223372036854775808 a"), ErrorStartsWith("ERR value is out of range"));
   EXPECT_THAT(later.Run("BITCOUNT k 0 1 foo"), Error("ERR syntax error"));
 }

@@ -55,6 +55,18 @@ TEST(NewestDialects, NegativeOffsetsInLargeSets) {
   }
 }
 
+TEST(NewestDialects, HexadecimalWeights) {
+  for (const auto& [version, allowed] : {std::pair("redis:8.6", true), {"valkey:8.1", true}, {"valkey:9.1", false}}) {
+    Emulation server(version);
+    const TestReply reply = server.Run("ZUNION 1 none WEIGHTS 0x10");
+    if (allowed) {
+      EXPECT_EQ(reply.Size(), 0u) << version;
+    } else {
+      EXPECT_THAT(reply, Error("ERR weight value is not a float")) << version;
+    }
+  }
+}
+
 TEST(NewestDialects, EventsOfOverwrittenKeys) {
   for (const auto& [version, has] : {std::pair("redis:8.0", false), {"redis:8.2", true}, {"valkey:9.1", false}}) {
     Emulation server(version);

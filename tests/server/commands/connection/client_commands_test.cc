@@ -211,7 +211,9 @@ TEST_P(ClientFilters, Refusals) {
   EXPECT_THAT(Run("CLIENT LIST CAPA x"), Error("ERR Unknown capa found in the provided filter: x"));
   EXPECT_THAT(Run("CLIENT LIST USER nobody"), Error("ERR No such user 'nobody'"));
   EXPECT_THAT(Run("CLIENT LIST IDLE 0"), Error("ERR idle should be greater than 0"));
-  EXPECT_THAT(Run("CLIENT LIST DB 16"), Error("ERR DB index is out of range"));
+  EXPECT_THAT(Run("CLIENT LIST DB 16"), Error("ERR DB number should be between 0 and 15"));
+  EXPECT_THAT(Run("CLIENT LIST NOT-DB -1"), Error("ERR NOT-DB number should be between 0 and 15"));
+  EXPECT_THAT(Run("CLIENT LIST NOT-DB 4294967296"), Error("ERR NOT-DB is not an integer or out of range"));
   EXPECT_THAT(Run("CLIENT LIST SKIPME x"), Error("ERR syntax error"));
   EXPECT_THAT(Run("CLIENT LIST ID 1 x"), Error("ERR Invalid client ID"));
   for (const char* option : {"NAME", "NOT-NAME", "MAXAGE", "NOT-MAXAGE 1", "NOT-IDLE 1", "NOSUCH x"})
