@@ -156,7 +156,12 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
 
+// If Lua's table of short strings cannot grow, Lua makes a full collection and goes on without an error, and tries
+// again at the next new string: each string would take as long as a collection. So the growth of this table may pass
+// the memory limit. Its size is at most half the size of the strings in it. It is the first block of kFirstStringTable
+// bytes, which lua_newstate allocates.
 void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes) {
+  constexpr size_t kFirstStringTable = 128 * sizeof(void*);
   auto* self = static_cast<ScriptEngine*>(engine);
   if (block == nullptr) old_bytes = 0;  // for a new block, Lua passes the object type instead of the old size
   if (new_bytes == 0) {
@@ -166,10 +171,14 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   }
   const size_t freed = block == nullptr ? 0 : SizeClassOf(old_bytes);
   const size_t used_bytes = self->used_bytes_ - freed + SizeClassOf(new_bytes);
-  if (self->is_memory_limited_ && new_bytes > old_bytes && used_bytes > self->memory_limit_) return nullptr;
+  const bool is_string_table = block != nullptr && block == self->string_table_;
+  const bool is_limited = self->is_memory_limited_ && !is_string_table;
+  if (is_limited && new_bytes > old_bytes && used_bytes > self->memory_limit_) return nullptr;
   void* moved = block == nullptr ? std::malloc(new_bytes) : std::realloc(block, new_bytes);
   if (moved != nullptr) {
     self->used_bytes_ = used_bytes;
+    const bool is_first = self->string_table_ == nullptr && new_bytes == kFirstStringTable;
+    if (is_string_table || is_first) self->string_table_ = moved;
   } else if (!self->is_memory_limited_) {
     EndProcessOutOfMemory(new_bytes);  // a Lua error would not be caught here
   }

@@ -153,6 +153,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   ScriptHost& host_;                                         // the server, as scripts use it
   CallArguments words_;                                      // the arguments of the command that redis.call is running
   size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
+  void* string_table_ = nullptr;                             // Lua's table of short strings, which may pass the limit
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
   size_t collector_start_bytes_ = kMinCollectorStartBytes;   // used bytes at which the collector starts during a script
   bool is_memory_limited_ = false;     // true: memory_limit_ applies now, because Lua's memory error would be caught

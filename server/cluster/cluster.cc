@@ -266,6 +266,7 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   if (header.config_epoch > sender.config_epoch) {
     sender.config_epoch = header.config_epoch;
     view_->RequestSave();
+    if (view_->me().primary == &sender && !core_.host.IsLinked()) core_.host.HandleNewEpochOfPrimary();
   }
   sender.offset = static_cast<int64_t>(header.offset);
   if ((header.flags & kNodeReplica) != 0) sender.replica_offset = sender.offset;

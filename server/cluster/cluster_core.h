@@ -43,6 +43,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // this node's replication offset, by which elections compare replicas
+  // Called if the config epoch of the primary has grown while this replica was not linked. The primary may have been
+  // replaced and elected again meanwhile, so it may lack the end of the data here.
+  virtual void HandleNewEpochOfPrimary() = 0;  // until the link is up, elections prefer linked replicas
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now

@@ -102,6 +102,8 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 // --- Replication.
 
+void ServerClusterHost::HandleNewEpochOfPrimary() { services_.data.dataset.history.NotePrimaryMovedOn(); }
+
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.OffsetInElections(); }
 
 std::optional<int64_t> ServerClusterHost::DataAgeMs() const {

@@ -24,6 +24,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   // The functions of ClusterHost.
   int64_t Offset() const override;                    // replication offset of this server, for elections
   std::optional<int64_t> DataAgeMs() const override;  // ms since the link's end or last input; nullopt: never linked
+  void HandleNewEpochOfPrimary() override;            // until the link is up, elections prefer linked replicas
   bool IsLinked() const override;                     // true: this replica receives its primary's stream now
   bool HasWholeData() const override;                 // the data is complete; false: this replica must not be elected
   void Follow(const std::string& ip, int port,        // makes this server a replica of ip:port

@@ -92,6 +92,8 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   if (node == nullptr || node->config_epoch >= update.config_epoch) return;
   if (node->IsReplica() && !node->IsMyself()) parts_.core.view.MarkAsPrimary(*node);
   if (!node->IsMyself()) node->config_epoch = update.config_epoch;
+  ClusterHost& host = parts_.core.host;
+  if (node == parts_.core.view.me().primary && !host.IsLinked()) host.HandleNewEpochOfPrimary();
   parts_.core.view.RequestSave();
   AssignClaimedSlots(*node, update.config_epoch, update.slots);
 }

@@ -53,6 +53,10 @@ struct History {                           // replication history of the data: i
   int64_t OffsetInElections() const {  // bytes shared with the primary; negative: none are known to be shared
     return shared_until == 0 ? offset - kMaxOffset : std::min(offset, shared_until);
   }
+  // Called on a replica without a link, if its primary may have another continuation of the history here.
+  void NotePrimaryMovedOn() {  // replicas with a link to the primary now win elections against this one
+    if (IsConfirmed()) shared_until = 0;
+  }
   void Confirm() {  // notes that the data is complete, and that the primary (or this server) has all of its history
     data = Data::kWhole;
     shared_until = kMaxOffset;

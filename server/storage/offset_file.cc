@@ -12,7 +12,7 @@
 
 namespace respite {
 
-std::string OffsetFile::Name() const { return parts_.env.settings.dbfilename + ".offset"; }
+std::string OffsetFile::Name() const { return parts_.env.settings.cluster_config_file + ".offset"; }
 
 std::string OffsetFile::Path() const { return parts_.env.settings.folder->Path() + '/' + Name(); }
 

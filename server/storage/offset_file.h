@@ -1,5 +1,5 @@
-// OffsetFile: the file <dbfilename>.offset of a cluster node, with one number. No byte of the node's replication stream
-// has a larger offset than this number, not even one that no dump or append-only file contains.
+// OffsetFile: the file <cluster-config-file>.offset of a cluster node, with one number. No byte of the node's
+// replication stream has a larger offset than this number, not even one that no dump or append-only file contains.
 //
 // After a crash, the files with the data end before the offset that replicas have reached. If the next history began
 // there, a replica that has only the old data could have a larger offset than replicas with the data since the restart,
@@ -9,6 +9,8 @@
 // that stops in the normal way writes its exact offset. Nodes that keep nothing on disk do not have this file, nor do
 // servers outside of a cluster: if another server was promoted while a primary was down, the cluster knows from its
 // epochs which history is newer, but a Sentinel would only compare the offsets, and prefer replicas of the old primary.
+//
+// Servers that share a directory have different cluster-config-files, which are locked, so they do not share this file.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@ namespace respite {
 struct History;
 class Snapshots;
 
-class OffsetFile {  // <dbfilename>.offset: a number that no replication offset of this node exceeds
+class OffsetFile {  // <cluster-config-file>.offset: a number that no replication offset of this node exceeds
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
@@ -44,7 +46,7 @@ class OffsetFile {  // <dbfilename>.offset: a number that no replication offset 
   // to this offset. If the write fails, logs a warning, and tries again after a second. Cost: a comparison; every 4 GB
   // a synced file.
   void Cover();            // writes the file if the replication offset comes near the number in it
-  void HandleNewFolder();  // after a change of `dir` or `dbfilename`, lets Cover write the file there
+  void HandleNewFolder();  // after a change of `dir`, lets Cover write the file there
   // Writes the exact offset, because nothing is added to the stream from now on. Does nothing if there is no file.
   void WriteFinal();  // before the server stops: writes the exact offset
 

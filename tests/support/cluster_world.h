@@ -71,6 +71,7 @@ class ClusterWorld {
     bool holds_writes = false;
     bool is_in_long_task = false;  // tasks wait for EndLongTask
     int promotions = 0;
+    int new_epochs_of_primary = 0;  // calls of HandleNewEpochOfPrimary
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
     bool fails_to_save = false;
@@ -86,6 +87,7 @@ class ClusterWorld {
       return synced_at_ms_ ? std::optional(world_.NowMs() - *synced_at_ms_) : std::nullopt;
     }
     bool IsInLongTask() const override { return is_in_long_task; }
+    void HandleNewEpochOfPrimary() override { ++new_epochs_of_primary; }
     bool IsLinked() const override;
     bool HasWholeData() const override { return has_whole_data; }
     void Follow(const std::string& ip, int port, std::optional<int64_t> shared_until) override;

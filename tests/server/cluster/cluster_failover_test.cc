@@ -330,6 +330,21 @@ TEST(ClusterFailoverTest, AReplicaWithLessDataDoesNotTakeOverFromAPrimaryThatFol
   EXPECT_FALSE(world[0].IsPrimary());
 }
 
+// The primary may have been replaced and elected again while the replica was cut off.
+TEST(ClusterFailoverTest, AReplicaWithoutALinkNoticesThatTheEpochOfItsPrimaryHasGrown) {
+  for (const bool is_linked : {false, true}) {
+    ClusterWorld world({.seed = 15});
+    world.AddCluster(3, 1);
+    world.Step(3000);
+    world[3].has_link = is_linked;
+    world.Step(3000);
+    EXPECT_EQ(world[3].new_epochs_of_primary, 0);
+    EXPECT_TRUE(world[0]->BumpEpoch());
+    world.Step(3000);
+    EXPECT_EQ(world[3].new_epochs_of_primary, is_linked ? 0 : 1);
+  }
+}
+
 // A process whose timer is always late wins an election all the same.
 TEST(ClusterFailoverTest, ASlowReplicaIsElected) {
   ClusterWorld world({.seed = 14});

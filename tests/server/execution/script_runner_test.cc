@@ -1,5 +1,6 @@
 // Scripts at their limits: inside each other, and calling what scripts may not call.
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <utility>
@@ -85,6 +86,22 @@ TEST(ScriptRunner, LimitsTheMemoryOfScriptsAsConfigured) {
   EXPECT_THAT(client.Run({"EVAL", script, "0"}).Text(), testing::EndsWith("not enough memory"));
   client.Run("CONFIG SET script-memory-limit 64mb");
   EXPECT_THAT(client.Run({"EVAL", script, "0"}), Int(20'000'000));
+}
+
+// At 2^18 strings, Lua's table of strings must grow by more than is left. Lua tries that again at each new string, with
+// a full collection each time.
+TEST(ScriptRunner, StringsNearTheMemoryLimitCauseNoCollectionEach) {
+  TestServer server({.directives = {"script-memory-limit 16mb"}});
+  TestClient client(server);
+  const std::clock_t start = std::clock();
+  EXPECT_THAT(client
+                  .Run({"EVAL",
+                        "local a, b, half = {}, {}, 131072 "
+                        "for i = 1, half do a[i] = 's' .. i end for i = 1, 2 * half do b[i] = 't' .. i end",
+                        "0"})
+                  .Text(),
+              testing::EndsWith("not enough memory"));
+  EXPECT_LT(std::clock() - start, 3 * CLOCKS_PER_SEC) << "it took half a minute";
 }
 
 // Every command that scripts otherwise may not call, with the fewest arguments that it takes, and with one more.

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr char kOffsetFileName[] = "dump.rdb.offset";
+constexpr char kOffsetFileName[] = "nodes.conf.offset";
 
 class OffsetFileTest : public ReplicationTest {
  protected:
@@ -336,15 +336,6 @@ TEST_F(OffsetFileTest, APrimaryThatBecomesAReplicaCountsOnlyItsData) {
   network().Step(3000);
   EXPECT_TRUE(primary.IsLinked());
   ExpectSameData(primary, replica);
-}
-
-TEST_F(OffsetFileTest, MovesWithTheDump) {
-  ReplicationMember& primary = AddNode({"save 3600 1", "enable-protected-configs yes"});
-  AddLinked(primary);
-  EXPECT_GT(Number(primary), 0);
-  ASSERT_THAT(primary.Run("CONFIG SET dbfilename other.rdb"), Ok());
-  network().Step(2000);
-  EXPECT_GT(std::stoll("0" + primary.files().Content("other.rdb.offset")), primary.history().offset);
 }
 
 }  // namespace
