@@ -28,8 +28,9 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
-// Parses a cursor as the emulated version does. Without the trait cursors_are_lenient, blanks may precede the number, an
-// empty word is refused, and so is a number with '-' that is negative in 64 bits: -1 is, -9223372036854775809 is not.
+// Parses a cursor as the emulated version does. Without the trait cursors_are_lenient, blanks may precede the number,
+// an empty word is refused, and so is a number with '-' that is negative in 64 bits: -1 is, -9223372036854775809 is
+// not.
 uint64_t ParseCursor(const Call& call, Bytes word);  // parses a cursor as the emulated version does, or throws
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
