@@ -366,8 +366,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   });
 }
 
-// First the data servers are connected, and then the Sentinels, because a Sentinel keeps the first INFO of a server for
-// seconds. After them, the start is complete.
+// Connects the Sentinels last, because they keep the first INFO of a server for seconds. Then the start is complete.
 void ServerProcess::ContinueAfterConnecting(ServerMode mode) {
   if (mode == ServerMode::kStandalone && plan_->HasSentinels()) return ConnectServers(ServerMode::kSentinel);
   if (WritePortFile() == Step::kDone) return ReportReadiness();
