@@ -116,10 +116,12 @@ class JsonPath {  // a parsed path
   bool IsExpression() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
   const JsonSteps& Steps() const { return steps_; }           // the steps after $, in order
 
-  // Requires: !IsExpression(). Returns the matches in the order of the document. An ancestor precedes its descendants.
-  // A value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
+  // Requires: !IsExpression(). Returns, for each match of the previous step, what the step selects there, and then what
+  // it selects deeper. A union keeps the order in which it is written. A value may be selected several times. Stops
+  // when the budget is spent. Cost: O(visited values).
   JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
-  // Acts as Select, but first unpacks each array of packed numbers in which it selects elements. So no match is a copy.
+  // Acts as Select, but first unpacks each array of packed numbers in which it selects or filters elements. So no match
+  // is a copy.
   JsonMatches SelectToChange(JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
   // Requires: !IsExpression(), !IsRoot(). Returns what the path without its last step selects.
   JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;  // selects without the path's last step

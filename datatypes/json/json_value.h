@@ -10,15 +10,16 @@
 //   6          pointer to an array:      | size, capacity | value | value | … |           null: []
 //   7          pointer to an object:     | size, capacity | name, value | name, value | … |   null: {}
 //
-// So a number and a short text take no memory of their own. An array of at least two numbers is packed if they fit into
-// 1, 2 or 4 bytes each without a loss. Such elements have no JsonValue in memory, so Elements() returns copies of them;
-// ElementsToChange() unpacks the array. An array packs its elements when it is made, when it grows, and when many
-// elements are removed from it.
+// So nearly all numbers and all short texts take no memory of their own. An array of at least two numbers, all integers
+// or all doubles, is packed if they fit into 1, 2 or 4 bytes each without a loss. Such elements have no JsonValue in
+// memory, so Elements() returns copies of them; ElementsToChange() unpacks the array. An array packs its elements when
+// it is made, when it outgrows its memory, and when EraseIf removes elements.
 //
-// An object keeps its members in the order of their addition. An object with room for more than kMaxUnsorted members
+// An object keeps its members in the order of their addition, except that EraseMember moves the last one into the gap.
+// An object with room for more than kMaxUnsorted members
 // also has the numbers of its members in the order of their names, so that a look-up takes O(log n).
 //
-// Values are nested at most kMaxDepth deep: JsonParser checks this, and so must any code that puts a value into
+// Values are nested at most kMaxDepth deep: ParseJson checks this, and so must any code that puts a value into
 // another. Therefore functions that visit all values inside a value may call themselves.
 #pragma once
 

@@ -6,7 +6,7 @@
 //   layer 0   o──o──o──o──o──o───o──o─o──o    0, it keeps the `ef` nearest nodes found so far, and expands those.
 //
 // Links are symmetric: if a node links to another, then the other links back. So a node can be removed for good, by
-// visiting only its neighbours. A node has at most m links on each layer, and 2 * m on layer 0.
+// visiting only its neighbours. A node has at most m links on each layer above 0, and 2 * m on layer 0.
 //
 // A node is one record of a page, and its number (the slot) is its address:
 //
@@ -111,7 +111,8 @@ class HnswGraph {  // vectors and the links between them
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
   // Removes the node and its links. Then links former neighbours of the node with each other, the nearest pairs first.
-  // Cost: O(m * m) distances, m being the number of links of a node.
+  // Cost: O(m * m) distances, m being the number of links of a node; at most 64 nodes of a layer are linked. If the
+  // node was the entry and no node is left above layer 0, also O(SlotLimit()).
   void Erase(uint32_t slot);  // removes a node and its links
 
   // An interrupted search compares this number, to notice that the graph has changed since its last step.
