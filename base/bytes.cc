@@ -61,16 +61,20 @@ class WordReader {
     return !rest_.empty();
   }
 
-  // Returns the next word without its quotes, after the text of `word`. Returns nullopt if a quote is not closed, or if
-  // text follows a closing quote that must not. Requires: SkipSpaces() returned true.
-  std::optional<std::string> Next(std::string word = {}) {
-    while (!rest_.empty()) {
+  // Returns the next word without its quotes. Returns nullopt if a quote is not closed, or if text follows a closing
+  // quote that must not. Requires: SkipSpaces() returned true.
+  std::optional<std::string> Next() {
+    std::string word;
+    while (!rest_.empty() && !EndsPlainWord(rest_.front())) {
       const char c = rest_.front();
-      if (c == '"') return Double(std::move(word));
-      if (c == '\'') return Single(std::move(word));
-      if (EndsPlainWord(c)) break;
-      word.push_back(c);
       rest_.remove_prefix(1);
+      if (c != '"' && c != '\'') {
+        word.push_back(c);
+        continue;
+      }
+      if (c == '"' ? !TakeDouble(word) : !TakeSingle(word)) return std::nullopt;
+      if (rest_.empty() || IsSpace(rest_.front())) return word;
+      if (after_ == AfterQuote::kSpace) return std::nullopt;
     }
     return word;
   }
@@ -80,13 +84,13 @@ class WordReader {
   // unquoted word.
   static bool EndsPlainWord(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-  std::optional<std::string> Double(std::string word) {
-    rest_.remove_prefix(1);
+  // TakeDouble and TakeSingle append the rest of a quoted part, up to its closing quote; false: it is not closed.
+  bool TakeDouble(std::string& word) {
     while (!rest_.empty()) {
-      if (rest_.front() == '"') return Closed(std::move(word));
+      if (rest_.front() == '"') return Take(1, true);
       word.push_back(TakeEscapable());
     }
-    return std::nullopt;
+    return false;
   }
 
   // Takes one character of a word in double quotes, or an escape sequence such as \n or \x41. Returns the byte that it
@@ -101,24 +105,17 @@ class WordReader {
     return Take(4, static_cast<char>(high * 16 + low));
   }
 
-  std::optional<std::string> Single(std::string word) {
-    rest_.remove_prefix(1);
+  bool TakeSingle(std::string& word) {
     while (!rest_.empty()) {
-      if (rest_.front() == '\'') return Closed(std::move(word));
+      if (rest_.front() == '\'') return Take(1, true);
       const bool escaped = rest_.starts_with("\\'");
       word.push_back(Take(escaped ? 2 : 1, escaped ? '\'' : rest_.front()));
     }
-    return std::nullopt;
+    return false;
   }
 
-  std::optional<std::string> Closed(std::string word) {
-    rest_.remove_prefix(1);
-    if (rest_.empty() || IsSpace(rest_.front())) return word;
-    if (after_ == AfterQuote::kSpace) return std::nullopt;
-    return Next(std::move(word));
-  }
-
-  char Take(size_t count, char meaning) {
+  template <class Meaning>
+  Meaning Take(size_t count, Meaning meaning) {
     rest_.remove_prefix(count);
     return meaning;
   }

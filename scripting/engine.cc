@@ -156,7 +156,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
 
 ScriptEngine::~ScriptEngine() { lua_close(lua_); }
 
-// If Lua's table of short strings cannot grow, Lua makes a full collection and goes on without an error, and tries
+// If Lua's table of short strings cannot grow, Lua makes a full collection, continues without an error, and tries
 // again at the next new string: each string would take as long as a collection. So the growth of this table may pass
 // the memory limit. Its size is at most half the size of the strings in it. It is the first block of kFirstStringTable
 // bytes, which lua_newstate allocates.

@@ -150,7 +150,7 @@ bool IsMarkedAsJsonArray(lua_State* lua) {
   const bool has_marks = lua_istable(lua, -1);
   bool is_array = lua_rawequal(lua, -1, -2) != 0;
   lua_pop(lua, 1);
-  if (has_marks && !is_array) {  // a metatable that the script has made may have the mark, too
+  if (has_marks && !is_array) {  // a metatable that the script has made may also have the mark
     lua_pushstring(lua, kIsArray);
     lua_rawget(lua, -2);
     is_array = lua_toboolean(lua, -1) != 0;

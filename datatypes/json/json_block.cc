@@ -35,7 +35,7 @@ uint16_t ToFloat16(float number) {
     return (value + half - 1 + (value >> dropped & 1)) >> dropped;
   };
   if (exponent >= kMaxExponent) return sign | kMaxExponent << 10;
-  // A carry of the mantissa raises the exponent, up to that of infinity.
+  // A carry of the mantissa raises the exponent, perhaps to the one of infinity.
   if (exponent > 0)
     return sign | static_cast<uint16_t>(round(static_cast<uint32_t>(exponent) << 23 | mantissa, kDropped));
   if (exponent < -10) return sign;

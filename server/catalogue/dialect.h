@@ -60,8 +60,8 @@ struct TokenChange {            // how COMMAND DOCS of one version shows a token
   std::string_view since = {};  // version number to show; empty: COMMAND DOCS does not list the token
 };
 
-// What one version says about its commands, where it differs from the CommandSpecs. Flags, categories and deprecations
-// take effect. The other members change only the replies of COMMAND.
+// The data that one version shows of its commands, where it differs from the CommandSpecs. Flags, categories and
+// deprecations take effect. The other members change only the replies of COMMAND.
 struct CommandChanges {
   std::span<const FlagChange> flags = {};              // flags of commands
   std::span<const std::string_view> revived = {};      // full names of commands that the version does not deprecate
@@ -145,7 +145,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool streams_show_idempotency = false;     // XINFO STREAM has idmp-duration and similar fields for every stream
   bool groups_show_released = false;         // XINFO STREAM … FULL has nacked-count for every group
   bool counts_reads_as_redis_7_2_9 = true;   // entries-read and lag in XINFO: as Redis since 7.2.9 counts them
-  bool lag_considers_all_deletions = false;  // XINFO: deletions before the first entry, too, can make a lag unknown
+  bool lag_considers_all_deletions = false;  // XINFO: deletions before the first entry can also make a lag unknown
   bool cluster_info_has_migrations = false;  // CLUSTER INFO has cluster_slot_migration_active_tasks and similar fields
   bool cluster_info_counts_nodes_and_bytes = false;  // CLUSTER INFO has cluster_nodes_pfail, cluster_stats_bytes_sent …
   bool shards_have_ids = false;                      // CLUSTER SHARDS has the ID of each shard

@@ -248,7 +248,7 @@ std::optional<bool> ParseYesNo(Bytes word) {
   return std::nullopt;
 }
 
-// What the value `yes` of cluster-slot-stats-enabled means.
+// Returns the bits for the value `yes` of cluster-slot-stats-enabled.
 uint8_t AllSlotStats(const Dialect& dialect) {
   constexpr uint8_t kCounted = kSlotStatsCpu | kSlotStatsNet;
   return dialect.traits.slot_stats_have_memory ? kCounted | kSlotStatsMem : kCounted;

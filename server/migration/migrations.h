@@ -85,7 +85,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Connect(Migration& migration);                     // begins the transfer over a new link
   void Transfer(Channel& channel, Migration& migration);  // sends all requests of the transfer over this link
   void HandleLastAnswer(Channel& channel);  // the last answer has come: ends the transfer, keeps the link for reuse
-  void HandleLostLink(Channel& channel);    // drops the link; its transfer fails, or is tried once more
+  void HandleLostLink(Channel& channel);    // drops the link; its transfer fails, or is tried again, at most one time
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success

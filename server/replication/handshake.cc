@@ -181,7 +181,7 @@ Handshake::Verdict Handshake::ParseContinue(Bytes line) {
   return Verdict::kContinue;
 }
 
-// Parses +FULLRESYNC: the replication ID and the offset. If the ID is that of the present data, the primary has all of
+// Parses +FULLRESYNC: the replication ID and the offset. If the present data has the same ID, the primary has all of
 // this history. Elections use this, because the old data stays until the snapshot has arrived.
 Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');

@@ -108,7 +108,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary
-  bool has_served_ = false;                // true: a replica has asked for data since the start
+  bool has_served_ = false;                // true: a replica has requested data since the start
   int64_t ticked_at_ms_ = 0;               // when Cron last ran (real time)
   std::function<void()> on_role_ = [] {};  // called when the role may have changed
 };

@@ -43,8 +43,9 @@ void OffsetFile::Extend() {
   if (!settings.cluster_enabled || !keeps_data || parts_.snapshots.LeavesDumpToOtherServer()) return;
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < retry_at_ms_) return;
-  if (!Write(std::min(parts_.history.offset, History::kMaxOffset / 2 - kStep) + kStep))
-    retry_at_ms_ = now_ms + kRetryMs;
+  const int64_t wanted = std::min(parts_.history.offset, History::kMaxOffset / 2 - kStep) + kStep;
+  if (wanted == covered_) return;  // the largest number; only a primary that lies can send larger offsets
+  if (!Write(wanted)) retry_at_ms_ = now_ms + kRetryMs;
 }
 
 void OffsetFile::HandleNewFolder() {
@@ -54,8 +55,9 @@ void OffsetFile::HandleNewFolder() {
 void OffsetFile::WriteFinal() {
   is_final_ = true;
   // A server without its primary's data starts again with its old data, whose offsets the file must still cover.
-  if (covered_ != 0 && parts_.history.data != History::Data::kNone)
-    Write(std::max(parts_.history.offset, parts_.history.least_offset));
+  const History& history = parts_.history;
+  if (covered_ == 0 || history.data == History::Data::kNone) return;
+  Write(history.is_shared ? history.offset : std::max(history.offset, history.least_offset));
 }
 
 bool OffsetFile::Write(int64_t offset) {

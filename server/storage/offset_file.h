@@ -6,9 +6,10 @@
 // and would win elections. So the history of a primary that starts again begins at this number.
 //
 // While the server runs, the number is up to 4 GB (kStep) larger than the offset, so it is rarely written. A server
-// that stops in the normal way writes its exact offset. Nodes that keep nothing on disk do not have this file, nor do
-// servers outside of a cluster: if another server was promoted while a primary was down, the cluster knows from its
-// epochs which history is newer, but a Sentinel would only compare the offsets, and prefer replicas of the old primary.
+// that stops in the normal way writes its exact offset. Nodes that keep nothing on disk do not have this file. Servers
+// outside of a cluster do not have it either: if another server was promoted while a primary was down, the cluster
+// knows from its epochs which history is newer, but a Sentinel would only compare the offsets, and prefer replicas of
+// the old primary.
 //
 // Servers that share a directory have different cluster-config-files, which are locked, so they do not share this file.
 #pragma once

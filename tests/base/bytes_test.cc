@@ -60,6 +60,9 @@ TEST(SplitQuoted, MayJoinQuotedParts) {
   EXPECT_EQ(SplitQuoted("\"a\"b"), std::nullopt);
   EXPECT_THAT(SplitQuoted("\"a\"b'c d' e", AfterQuote::kAnything), Optional(ElementsAre("abc d", "e")));
   EXPECT_EQ(SplitQuoted("'a'\"b", AfterQuote::kAnything), std::nullopt);
+  std::string many;
+  for (int i = 0; i < 1'000'000; ++i) many += "''";
+  EXPECT_THAT(SplitQuoted(many, AfterQuote::kAnything), Optional(ElementsAre(""))) << "no recursion for each part";
 }
 
 TEST(SplitQuoted, VerticalTabSeparatesButDoesNotEndAPlainWord) {

@@ -13,7 +13,7 @@ SEED = 20260210
 VERSION_OF_7_0 = 10
 TRAILER = 10  # version of the format, checksum
 SET_LISTPACK = 20  # a type that 7.2 introduced
-STREAM_WITH_PRODUCERS = 26  # the type of every stream since Redis 8.6; ours, if XADD IDMP was used
+STREAM_WITH_PRODUCERS = 26  # the type of every stream since Redis 8.6; Respite writes it if XADD IDMP was used
 UNUSED_PRODUCERS = b"@d@d\0\0\0"  # its last bytes if XADD IDMP was not used: two limits of 100, no producers, two counts of 0
 TABLES = (b"hashtable",)  # their order is not fixed, so their bytes may differ
 

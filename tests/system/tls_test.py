@@ -384,7 +384,7 @@ class SettingsTest(TlsServerTest):
         self.assertEqual(("none", "0"), (info["tls_client_cert_serial"], info["tls_client_cert_expires_in_seconds"]))
         self.assertEqual(self.serial(self.authority.cert), info["tls_ca_cert_serial"])
         self.assertAlmostEqual(3 * 86400, int(info["tls_ca_cert_expires_in_seconds"]), delta=600)
-        # Of several authorities, INFO shows the one that expires first.
+        # INFO shows the authority that expires first.
         folder = tempfile.mkdtemp(dir=self.keys)
         old = self.authority.issue("old", EXPIRED)
         shutil.copy(old.cert, folder)

@@ -46,14 +46,22 @@ std::optional<std::string> Tls::Configure(const Settings& settings) {
   if (!client) return std::move(client).error();
   server_context_ = std::move(server).value();
   client_context_ = std::move(client).value();
-  certificates_ = CollectTlsCertificates(settings, server_context_.get(), client_context_.get());
+  certificates_.reset();
   return std::nullopt;
+}
+
+const TlsCertificates& Tls::Certificates(const Settings& settings) {
+  if (!certificates_) {
+    certificates_ = IsConfigured() ? CollectTlsCertificates(settings, server_context_.get(), client_context_.get())
+                                   : TlsCertificates();
+  }
+  return *certificates_;
 }
 
 void Tls::Drop() {
   server_context_.reset();
   client_context_.reset();
-  certificates_ = {};
+  certificates_.reset();
 }
 
 std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) const {

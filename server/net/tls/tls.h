@@ -25,7 +25,9 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   // Drops the keys and certificates. Existing connections keep the ones with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
-  const TlsCertificates& certificates() const { return certificates_; }  // for INFO; without TLS: none
+  // Reads the CA files at the first call after Configure, because a directory may have hundreds. Requires: `settings`
+  // are those of Configure.
+  const TlsCertificates& Certificates(const Settings& settings);  // for INFO; without TLS: none
 
   // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // `clients`: whether the client must show a certificate. Requires: IsConfigured().
@@ -35,9 +37,9 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   std::unique_ptr<TlsStream> Connect(int descriptor) const;  // the client side of TLS; null: no memory
 
  private:
-  SslContextHandle server_context_;  // OpenSSL's settings for connections that this server accepts
-  SslContextHandle client_context_;  // OpenSSL's settings for connections that this server makes
-  TlsCertificates certificates_;     // what INFO shows of the certificates in both contexts
+  SslContextHandle server_context_;              // OpenSSL's settings for connections that this server accepts
+  SslContextHandle client_context_;              // OpenSSL's settings for connections that this server makes
+  std::optional<TlsCertificates> certificates_;  // what INFO shows of the certificates in both contexts
 };
 
 }  // namespace respite

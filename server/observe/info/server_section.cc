@@ -124,7 +124,7 @@ std::string ServerSection(const Services& services) {
 
 std::string TlsSection(const Services& services) {
   const int64_t now_s = services.env.clock.WallMs() / 1000;
-  const TlsCertificates& certificates = services.tls.certificates();
+  const TlsCertificates& certificates = services.tls.Certificates(services.env.settings);
   InfoText text("TLS");
   const auto add = [&](const std::string& kind, const CertificateFacts& facts) {
     text.Add("tls_" + kind + "_cert_serial", facts.serial);

@@ -198,6 +198,31 @@ TEST_F(OffsetFileTest, HasTheExactOffsetAfterAShutdown) {
   EXPECT_GT(Number(primary), offset) << "this life may crash, too";
 }
 
+TEST_F(OffsetFileTest, LeavesNoOffsetsOutWhenAServerStopsAgainAndAgain) {
+  ReplicationMember& primary = AddNode();
+  AddLinked(primary);
+  primary.Run("SET a 1");
+  ShutDown(primary, "SHUTDOWN SAVE");
+  for (int life = 0; life < 3; ++life) {
+    network().SetApart(primary.port(), world_.members().back().port());
+    primary.Start();
+    EXPECT_EQ(primary.history().skipped_offsets, 0);
+    network().Step(2500);
+    ShutDown(primary, "SHUTDOWN SAVE");
+  }
+}
+
+// Only a primary that lies can send such offsets.
+TEST_F(OffsetFileTest, IsNotWrittenAgainAndAgainAtTheLargestNumber) {
+  ReplicationMember& primary = AddNode({"save 3600 1"});
+  AddLinked(primary);
+  primary.server()->services().data.dataset.history.offset = History::kMaxOffset - 1'000'000;
+  network().Step(1500);
+  const uint64_t renames = primary.files().Count(FaultyFiles::Operation::kRename);
+  network().Step(5000);
+  EXPECT_EQ(primary.files().Count(FaultyFiles::Operation::kRename), renames);
+}
+
 // The dump is older than the last offset.
 TEST_F(OffsetFileTest, AShutdownWithoutASaveIsNoReasonToReuseOffsets) {
   ReplicationMember& primary = AddNode();
