@@ -105,6 +105,7 @@ bool VectorTable::Erase(Bytes name) {
 }
 
 void VectorTable::SetAttributes(uint32_t slot, std::optional<Bytes> text) {
+  ++attribute_changes_;
   VectorElement& element = MutableElement(slot);
   if (element.attributes) {
     text_bytes_ -= element.attributes.UsedBytes();
@@ -126,15 +127,6 @@ uint32_t VectorTable::AddUnlinked(Bytes name, const StoredVector& vector, float 
   order_.Insert(slot, [this](uint32_t other) { return NameOf(other); });
   last_id_ = std::max(last_id_, id);
   return slot;
-}
-
-uint32_t VectorTable::RandomSlot(Random& random) const {
-  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, order_ finds an element sooner
-  if (graph_->SlotLimit() / kMaxSlotsPerElement > Count()) return order_.PickRandom(random);
-  for (;;) {
-    const auto slot = static_cast<uint32_t>(random.Below(graph_->SlotLimit()));
-    if (graph_->IsUsed(slot)) return slot;
-  }
 }
 
 bool VectorTable::IsConsistent() const {

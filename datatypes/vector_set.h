@@ -112,8 +112,11 @@ class VectorTable final : public Object {  // the value of a vector set
   SlotOrder::Place AtOrAfter(Bytes name) const {     // the first element whose name is not below `name`
     return order_.AtOrAfter(name, [this](uint32_t slot) { return NameOf(slot); });
   }
-  // Cost: O(1) expected, unless most elements were removed.
-  uint32_t RandomSlot(Random& random) const;  // a random element; requires: Count() > 0
+  uint32_t RandomSlot(Random& random) const {  // a random element; requires: Count() > 0
+    return graph_->PickRandom(random);
+  }
+  // An interrupted search compares this number, to notice that elements have changed since its last step.
+  uint64_t Changes() const { return graph_->Changes() + attribute_changes_; }  // changes whenever an element changes
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -132,6 +135,7 @@ class VectorTable final : public Object {  // the value of a vector set
   uint64_t last_id_ = 0;              // the greatest VectorElement::id so far
   uint64_t uid_ = 0;                  // tells sets apart
   uint32_t attribute_count_ = 0;      // number of elements with attributes
+  uint64_t attribute_changes_ = 0;    // how often attributes were set or removed
   size_t text_bytes_ = 0;             // memory of names and attributes outside the graph
 };
 

@@ -61,19 +61,21 @@ double FromBfloat16(uint16_t bits) { return std::bit_cast<float>(static_cast<uin
 // ---------------------------------------------------------------------------------------------------------------------
 // Shortest decimal numbers
 
+constexpr std::array<double, 23> kPowersOfTen = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};  // exact doubles
+
 // Returns the decimal number with the fewest digits whose encode(number) is `bits`; `number` itself if it would need
 // more than five digits, or a power of ten that no double has exactly.
 template <class Encode>
 double ShortestDecimal(double number, uint16_t bits, Encode&& encode) {
-  constexpr std::array<double, 23> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   constexpr int kMaxDigits = 5;
   if (number == 0 || !std::isfinite(number)) return number;
   const int magnitude = static_cast<int>(std::floor(std::log10(std::fabs(number))));
   for (int digits = 1; digits <= kMaxDigits; ++digits) {
     const int shift = digits - 1 - magnitude;  // of the decimal point, so that an integer with `digits` digits results
-    if (std::abs(shift) >= static_cast<int>(kPowers.size())) continue;
-    const double power = kPowers[static_cast<size_t>(std::abs(shift))];
+    if (std::abs(shift) >= static_cast<int>(kPowersOfTen.size())) continue;
+    const double power = kPowersOfTen[static_cast<size_t>(std::abs(shift))];
     const double integer = std::nearbyint(shift >= 0 ? number * power : number / power);
     const double decimal = shift >= 0 ? integer / power : integer * power;
     if (encode(static_cast<float>(decimal)) == bits) return decimal;
@@ -81,12 +83,30 @@ double ShortestDecimal(double number, uint16_t bits, Encode&& encode) {
   return number;
 }
 
+// Returns the shortest decimal number that rounds to `number`. It has at most nine digits, so an integer divided or
+// multiplied by an exact power of ten is the same double that a parser would return.
 double ShortestDecimal32(float number) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::scientific);
+  const char* at = text.data() + (text.front() == '-' ? 1 : 0);
+  int64_t integer = 0;
+  int digits = 0;
+  for (; at != end.ptr && *at != 'e'; ++at) {
+    if (*at == '.') continue;
+    integer = integer * 10 + (*at - '0');
+    ++digits;
+  }
+  int exponent = 0;  // of the first digit
+  if (at + 2 < end.ptr) std::from_chars(at + (at[1] == '+' ? 2 : 1), end.ptr, exponent);
+  const int shift = exponent - (digits - 1);
   double decimal = 0;
-  std::from_chars(text.data(), end.ptr, decimal);
-  return decimal;
+  if (!std::isfinite(number) || static_cast<size_t>(std::abs(shift)) >= kPowersOfTen.size()) {
+    std::from_chars(text.data(), end.ptr, decimal);
+    return decimal;
+  }
+  const double power = kPowersOfTen[static_cast<size_t>(std::abs(shift))];
+  decimal = shift >= 0 ? static_cast<double>(integer) * power : static_cast<double>(integer) / power;
+  return text.front() == '-' ? -decimal : decimal;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/str_cat.h"
 #include "datatypes/json/json_expression.h"
@@ -102,31 +104,29 @@ JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget&
   if (!array.Is(JsonKind::kArray) || array.Size() == 0) return {};
   const JsonElements elements = array.Elements();
   if (!budget.Spend(elements.size())) return {};
-  if (!std::ranges::all_of(elements, &JsonValue::IsNumeric)) return {};
-  if (function == JsonFunction::kMin || function == JsonFunction::kMax) {
-    JsonElement best = elements[0];
-    for (size_t i = 1; i < elements.size(); ++i) {
-      const double number = elements[i]->ToDouble();
-      if (function == JsonFunction::kMin ? number < best->ToDouble() : number > best->ToDouble()) best = elements[i];
-    }
-    return FunctionValue(best->Clone());
-  }
-  double sum = 0;
+  std::vector<double> numbers;  // each element is read once, because reading a packed number may take 100 ns
+  numbers.reserve(elements.size());
   int64_t integer_sum = 0;
   bool is_integer = true;
   for (const JsonValue& element : elements) {
-    sum += element.ToDouble();
+    if (!element.IsNumeric()) return {};
+    numbers.push_back(element.ToDouble());
     is_integer = is_integer && element.Is(JsonKind::kInteger) &&
                  !__builtin_add_overflow(integer_sum, element.AsInteger(), &integer_sum);
   }
-  if (function == JsonFunction::kSum) {
-    return is_integer ? FunctionValue(JsonValue::Integer(integer_sum)) : FunctionNumber(sum);
+  if (function == JsonFunction::kMin || function == JsonFunction::kMax) {
+    const auto best =
+        function == JsonFunction::kMin ? std::ranges::min_element(numbers) : std::ranges::max_element(numbers);
+    return FunctionValue(elements[static_cast<size_t>(best - numbers.begin())]->Clone());
   }
-  const double mean = sum / static_cast<double>(elements.size());
+  if (function == JsonFunction::kSum && is_integer) return FunctionValue(JsonValue::Integer(integer_sum));
+  const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
+  if (function == JsonFunction::kSum) return FunctionNumber(sum);
+  const double mean = sum / static_cast<double>(numbers.size());
   if (function == JsonFunction::kAvg) return FunctionNumber(mean);
   double squares = 0;
-  for (const JsonValue& element : elements) squares += (element.ToDouble() - mean) * (element.ToDouble() - mean);
-  return FunctionNumber(std::sqrt(squares / static_cast<double>(elements.size())));
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return FunctionNumber(std::sqrt(squares / static_cast<double>(numbers.size())));
 }
 
 JsonOperand Searched(const JsonValue& text, const JsonValue& pattern, JsonFunction function, JsonBudget& budget) {

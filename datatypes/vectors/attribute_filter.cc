@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <deque>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -22,15 +22,8 @@ struct AttributeFilter::Value {                                        // a valu
   const Step* list = nullptr;  // kList
 
   static Value Number(double number) { return {Kind::kNumber, number, {}, nullptr}; }
+  static Value Text(Bytes text) { return {Kind::kText, 0, text, nullptr}; }
 
-  double AsNumber() const {  // a text that is no number counts as 0
-    if (kind == Kind::kNumber) return number;
-    if (kind != Kind::kText || text.empty()) return 0;
-    const std::string digits(text);
-    char* end = nullptr;
-    const double value = std::strtod(digits.c_str(), &end);
-    return end == digits.c_str() + digits.size() ? value : 0;
-  }
   bool IsTrue() const {
     switch (kind) {
       case Kind::kNull:
@@ -44,11 +37,6 @@ struct AttributeFilter::Value {                                        // a valu
         return true;
     }
     return false;
-  }
-  bool Equals(const Value& other) const {
-    if (kind == Kind::kText && other.kind == Kind::kText) return text == other.text;
-    if (kind == Kind::kNull || other.kind == Kind::kNull) return kind == other.kind;
-    return AsNumber() == other.AsNumber();
   }
 };
 
@@ -67,6 +55,7 @@ class AttributeFilter::Compiler {
     }
     while (!operators_.empty() && !is_unbalanced_) PopOperator();
     if (is_unbalanced_ || depth_ != 1) return Failure(filter_.expression_);
+    filter_.CollectFields();
     return std::move(filter_);
   }
 
@@ -280,7 +269,7 @@ AttributeFilter::Value AttributeFilter::ConstantOf(const Step& step) const {
     case Op::kNumber:
       return Value::Number(step.number);
     case Op::kText:
-      return {Value::Kind::kText, 0, TextOf(step), nullptr};
+      return Value::Text(TextOf(step));
     case Op::kList:
       return {Value::Kind::kList, 0, {}, &step};
     default:
@@ -288,71 +277,168 @@ AttributeFilter::Value AttributeFilter::ConstantOf(const Step& step) const {
   }
 }
 
-bool AttributeFilter::Contains(const Value& container, const Value& value) const {
-  if (container.kind == Value::Kind::kText && value.kind == Value::Kind::kText) {
-    return container.text.find(value.text) != Bytes::npos;
+void AttributeFilter::CollectFields() {
+  for (const Step& step : program_) {
+    if (step.op == Op::kField) fields_.push_back(step);
   }
-  if (container.kind == Value::Kind::kList) {
-    const auto first = list_values_.begin() + container.list->begin;
-    return std::any_of(first, first + container.list->size,
-                       [&](const Step& step) { return ConstantOf(step).Equals(value); });
-  }
-  if (container.kind != Value::Kind::kArray) return false;
-  std::string buffer;
-  Bytes rest = container.text;
-  while (const auto element = NextJsonElement(rest)) {
-    Value each;
-    if (element->kind == AttributeValue::Kind::kNumber) each = Value::Number(element->number);
-    if (element->kind == AttributeValue::Kind::kText)
-      each = {Value::Kind::kText, 0, TextOfAttribute(*element, buffer), nullptr};
-    if (element->kind == AttributeValue::Kind::kArray) each.kind = Value::Kind::kArray;
-    if (each.Equals(value)) return true;
-  }
-  return false;
-}
-
-AttributeFilter::Value AttributeFilter::ResultOf(Op op, const Value& left, const Value& right,
-                                                 const AttributeFilter& filter) {
-  switch (op) {
-    case Op::kOr:
-      return Value::Number(left.IsTrue() || right.IsTrue() ? 1 : 0);
-    case Op::kAnd:
-      return Value::Number(left.IsTrue() && right.IsTrue() ? 1 : 0);
-    case Op::kEqual:
-      return Value::Number(left.Equals(right) ? 1 : 0);
-    case Op::kNotEqual:
-      return Value::Number(left.Equals(right) ? 0 : 1);
-    case Op::kLess:
-      return Value::Number(left.AsNumber() < right.AsNumber() ? 1 : 0);
-    case Op::kGreater:
-      return Value::Number(left.AsNumber() > right.AsNumber() ? 1 : 0);
-    case Op::kLessEqual:
-      return Value::Number(left.AsNumber() <= right.AsNumber() ? 1 : 0);
-    case Op::kGreaterEqual:
-      return Value::Number(left.AsNumber() >= right.AsNumber() ? 1 : 0);
-    case Op::kIn:
-      return Value::Number(filter.Contains(right, left) ? 1 : 0);
-    case Op::kAdd:
-      return Value::Number(left.AsNumber() + right.AsNumber());
-    case Op::kSubtract:
-      return Value::Number(left.AsNumber() - right.AsNumber());
-    case Op::kMultiply:
-      return Value::Number(left.AsNumber() * right.AsNumber());
-    case Op::kDivide:
-      return Value::Number(left.AsNumber() / right.AsNumber());
-    case Op::kModulo:
-      return Value::Number(std::fmod(left.AsNumber(), right.AsNumber()));
-    case Op::kPower:
-      return Value::Number(std::pow(left.AsNumber(), right.AsNumber()));
-    default:
-      return {};
+  const auto name = [this](const Step& step) { return TextOf(step); };
+  std::ranges::sort(fields_, {}, name);
+  const auto repeated = std::ranges::unique(fields_, {}, name);
+  fields_.erase(repeated.begin(), repeated.end());
+  for (Step& step : program_) {
+    if (step.op != Op::kField) continue;
+    step.begin = static_cast<uint32_t>(std::ranges::lower_bound(fields_, TextOf(step), {}, name) - fields_.begin());
   }
 }
 
-bool AttributeFilter::Matches(Bytes attributes) const {
-  std::vector<Value> stack;
+bool AttributeFilter::ReadFields(Bytes attributes, std::vector<Value>& values, std::forward_list<std::string>& buffers,
+                                 uint64_t& work) const {
+  if (fields_.empty()) return true;
+  values.resize(fields_.size());
+  std::vector<bool> is_read(fields_.size());
+  JsonFieldReader reader(attributes);
+  bool is_good = true;
+  for (size_t missing = fields_.size(); missing > 0 && is_good;) {
+    const auto name = reader.Next();
+    is_good = name.has_value();
+    if (!is_good) break;
+    const auto found = std::ranges::lower_bound(fields_, *name, {}, [this](const Step& step) { return TextOf(step); });
+    if (found == fields_.end() || TextOf(*found) != *name) continue;
+    const auto field = static_cast<size_t>(found - fields_.begin());
+    if (is_read[field]) continue;
+    const auto value = reader.TakeValue();
+    is_good = value.has_value();
+    if (!is_good) break;
+    if (value->kind == AttributeValue::Kind::kNumber) values[field] = Value::Number(value->number);
+    if (value->kind == AttributeValue::Kind::kText)
+      values[field] = Value::Text(TextOfAttribute(*value, buffers.emplace_front()));
+    if (value->kind == AttributeValue::Kind::kArray) values[field] = {Value::Kind::kArray, 0, value->text, nullptr};
+    is_read[field] = true;
+    --missing;
+  }
+  work += attributes.size() - reader.Left();
+  return is_good;
+}
+
+// Computes operators, and counts the bytes that it reads.
+class AttributeFilter::Evaluation {
+ public:
+  explicit Evaluation(const AttributeFilter& filter) : filter_(filter) {}
+
+  uint64_t work() const { return work_; }
+
+  Value ResultOf(Op op, const Value& left, const Value& right) {
+    switch (op) {
+      case Op::kOr:
+        return Truth(left.IsTrue() || right.IsTrue());
+      case Op::kAnd:
+        return Truth(left.IsTrue() && right.IsTrue());
+      case Op::kEqual:
+        return Truth(AreEqual(left, right));
+      case Op::kNotEqual:
+        return Truth(!AreEqual(left, right));
+      case Op::kIn:
+        return Truth(Contains(right, left));
+      default:
+        return ResultOf(op, NumberOf(left), NumberOf(right));
+    }
+  }
+
+ private:
+  static Value Truth(bool truth) { return Value::Number(truth ? 1 : 0); }
+
+  static Value ResultOf(Op op, double left, double right) {
+    switch (op) {
+      case Op::kLess:
+        return Truth(left < right);
+      case Op::kGreater:
+        return Truth(left > right);
+      case Op::kLessEqual:
+        return Truth(left <= right);
+      case Op::kGreaterEqual:
+        return Truth(left >= right);
+      case Op::kAdd:
+        return Value::Number(left + right);
+      case Op::kSubtract:
+        return Value::Number(left - right);
+      case Op::kMultiply:
+        return Value::Number(left * right);
+      case Op::kDivide:
+        return Value::Number(left / right);
+      case Op::kModulo:
+        return Value::Number(std::fmod(left, right));
+      case Op::kPower:
+        return Value::Number(std::pow(left, right));
+      default:
+        return {};
+    }
+  }
+
+  double NumberOf(const Value& value) {  // a text that is no number counts as 0
+    if (value.kind == Value::Kind::kNumber) return value.number;
+    if (value.kind != Value::Kind::kText || value.text.empty()) return 0;
+    work_ += value.text.size();
+    const std::string digits(value.text);
+    char* end = nullptr;
+    const double number = std::strtod(digits.c_str(), &end);
+    return end == digits.c_str() + digits.size() ? number : 0;
+  }
+
+  bool AreEqual(const Value& one, const Value& other) {
+    std::optional<double> number;
+    return AreEqual(one, other, number);
+  }
+  // `number` keeps NumberOf(other), which is computed only if it is needed.
+  bool AreEqual(const Value& one, const Value& other, std::optional<double>& number) {
+    if (one.kind == Value::Kind::kText && other.kind == Value::Kind::kText) {
+      if (one.text.size() != other.text.size()) return false;
+      work_ += one.text.size();
+      return one.text == other.text;
+    }
+    if (one.kind == Value::Kind::kNull || other.kind == Value::Kind::kNull) return one.kind == other.kind;
+    if (!number) number = NumberOf(other);
+    return NumberOf(one) == *number;
+  }
+
+  bool Contains(const Value& container, const Value& value) {
+    if (container.kind == Value::Kind::kText && value.kind == Value::Kind::kText) {
+      work_ += container.text.size() + value.text.size();
+      // Unlike the search of std::string_view, memmem takes linear time.
+      return value.text.empty() ||
+             memmem(container.text.data(), container.text.size(), value.text.data(), value.text.size()) != nullptr;
+    }
+    std::optional<double> number;  // of `value`
+    if (container.kind == Value::Kind::kList) {
+      work_ += container.list->size * sizeof(Step);
+      const auto first = filter_.list_values_.begin() + container.list->begin;
+      return std::any_of(first, first + container.list->size,
+                         [&](const Step& step) { return AreEqual(filter_.ConstantOf(step), value, number); });
+    }
+    if (container.kind != Value::Kind::kArray) return false;
+    std::string buffer;
+    Bytes rest = container.text;
+    work_ += rest.size();
+    while (const auto element = NextJsonElement(rest)) {
+      Value each;
+      if (element->kind == AttributeValue::Kind::kNumber) each = Value::Number(element->number);
+      if (element->kind == AttributeValue::Kind::kText) each = Value::Text(TextOfAttribute(*element, buffer));
+      if (element->kind == AttributeValue::Kind::kArray) each.kind = Value::Kind::kArray;
+      if (AreEqual(each, value, number)) return true;
+    }
+    return false;
+  }
+
+  const AttributeFilter& filter_;
+  uint64_t work_ = 0;  // bytes that were read
+};
+
+std::optional<bool> AttributeFilter::Matches(Bytes attributes, uint64_t& work) const {
+  constexpr uint64_t kBytesPerStep = 8;  // a step of the program costs as much as reading this many bytes
+  std::vector<Value> fields, stack;
+  std::forward_list<std::string> buffers;
+  if (!ReadFields(attributes, fields, buffers, work)) return false;
   stack.reserve(depth_);
-  std::deque<std::string> buffers;  // texts of fields with escapes
+  Evaluation evaluation(*this);
   for (const Step& step : program_) {
     switch (step.op) {
       case Op::kNumber:
@@ -361,27 +447,21 @@ bool AttributeFilter::Matches(Bytes attributes) const {
       case Op::kList:
         stack.push_back(ConstantOf(step));
         break;
-      case Op::kField: {
-        const auto field = FindJsonField(attributes, TextOf(step));
-        if (!field) return false;
-        Value value;
-        if (field->kind == AttributeValue::Kind::kNumber) value = Value::Number(field->number);
-        if (field->kind == AttributeValue::Kind::kText)
-          value = {Value::Kind::kText, 0, TextOfAttribute(*field, buffers.emplace_back()), nullptr};
-        if (field->kind == AttributeValue::Kind::kArray) value = {Value::Kind::kArray, 0, field->text, nullptr};
-        stack.push_back(value);
+      case Op::kField:
+        stack.push_back(fields[step.begin]);
         break;
-      }
       case Op::kNot:
         stack.back() = Value::Number(stack.back().IsTrue() ? 0 : 1);
         break;
       default: {
         const Value right = stack.back();
         stack.pop_back();
-        stack.back() = ResultOf(step.op, stack.back(), right, *this);
+        stack.back() = evaluation.ResultOf(step.op, stack.back(), right);
       }
     }
+    if (evaluation.work() > kMaxWork) return std::nullopt;
   }
+  work += evaluation.work() + program_.size() * kBytesPerStep;
   return stack.back().IsTrue();
 }
 

@@ -66,8 +66,8 @@ HnswGraph::HnswGraph(const HnswGraph& other) : HnswGraph(other.format_, other.m_
 }
 
 HnswGraph::~HnswGraph() {
-  for (const std::vector<uint32_t>& slots : by_level_) {
-    for (const uint32_t slot : slots) std::free(At(slot).upper);
+  for (uint32_t level = 1; level <= kMaxLevel; ++level) {
+    for (const uint32_t slot : by_level_[level]) std::free(At(slot).upper);
   }
   for (char* page : pages_) std::free(page);
 }
@@ -118,9 +118,9 @@ uint32_t HnswGraph::Create(const StoredVector& vector, float length, uint32_t le
     node.upper = static_cast<uint32_t*>(AllocateOrEnd(UpperBytes(level)));
     for (uint32_t layer = 1; layer <= level; ++layer) *UpperLinksOf(slot, layer) = 0;
     upper_bytes_ += malloc_usable_size(node.upper);
-    node.place = static_cast<uint32_t>(by_level_[level].size());
-    by_level_[level].push_back(slot);
   }
+  node.place = static_cast<uint32_t>(by_level_[level].size());
+  by_level_[level].push_back(slot);
   ++count_;
   return slot;
 }
@@ -128,11 +128,11 @@ uint32_t HnswGraph::Create(const StoredVector& vector, float length, uint32_t le
 void HnswGraph::Free(uint32_t slot) {
   ++changes_;
   Node& node = At(slot);
+  std::vector<uint32_t>& slots = by_level_[node.level];
+  slots[node.place] = slots.back();
+  At(slots.back()).place = node.place;
+  slots.pop_back();
   if (node.level > 0) {
-    std::vector<uint32_t>& slots = by_level_[node.level];
-    slots[node.place] = slots.back();
-    At(slots.back()).place = node.place;
-    slots.pop_back();
     upper_bytes_ -= malloc_usable_size(node.upper);
     std::free(node.upper);
   }
@@ -203,7 +203,8 @@ VectorHit HnswGraph::Descend(const StoredVector& query, uint32_t layer) const {
 std::vector<VectorHit> HnswGraph::SearchLayer(const StoredVector& query, std::span<const VectorHit> entries,
                                               uint32_t ef, uint32_t layer) const {
   HnswSearch search(*this, entries, ef, layer);
-  search.Run(*this, query, UINT64_MAX, [](uint32_t) { return HnswSearch::Verdict::kAccept; });
+  search.Run(
+      *this, query, [](uint32_t) { return HnswSearch::Verdict::kAccept; }, [] { return true; });
   return search.TakeHits(*this);
 }
 
@@ -323,19 +324,17 @@ void HnswGraph::Reconnect(std::span<const uint32_t> nodes, uint32_t layer) {
   }
 }
 
+uint32_t HnswGraph::PickRandom(Random& random) const {
+  uint64_t number = random.Below(count_);
+  size_t level = 0;
+  for (; number >= by_level_[level].size(); ++level) number -= by_level_[level].size();
+  return by_level_[level][number];
+}
+
 void HnswGraph::ChooseEntry() {
   entry_ = kNone;
-  for (uint32_t level = kMaxLevel; level > 0; --level) {
-    if (!by_level_[level].empty()) {
-      entry_ = by_level_[level].front();
-      return;
-    }
-  }
-  for (uint32_t slot = 0; slot < slot_limit_ && count_ > 0; ++slot) {
-    if (IsUsed(slot)) {
-      entry_ = slot;
-      return;
-    }
+  for (uint32_t level = kMaxLevel + 1; level-- > 0 && entry_ == kNone;) {
+    if (!by_level_[level].empty()) entry_ = by_level_[level].front();
   }
 }
 

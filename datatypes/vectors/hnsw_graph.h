@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "datatypes/vectors/vector_format.h"
 
 namespace respite {
@@ -83,6 +84,8 @@ class HnswGraph {  // vectors and the links between them
   uint32_t Entry() const { return entry_; }  // slot of the node where searches begin; kNone: empty graph
   uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
   size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
+
+  uint32_t PickRandom(Random& random) const;  // the slot of any node, each with the same chance; requires: Count() > 0
 
   // The functions from here to DistanceOf require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
@@ -225,17 +228,16 @@ class HnswGraph {  // vectors and the links between them
   uint32_t count_ = 0;        // number of nodes
   uint32_t entry_ = kNone;    // a node of the highest level
   size_t upper_bytes_ = 0;    // memory of the links of upper layers
-  std::array<std::vector<uint32_t>, kMaxLevel + 1>
-      by_level_;                  // slots of the nodes by their highest layer, if that is above 0
-  uint64_t changes_ = 0;          // how often the graph has changed
-  const uint64_t serial_;         // a number that no other graph of the process has
-  mutable VisitedSlots visited_;  // marks of visited nodes, reused by the next search
+  std::array<std::vector<uint32_t>, kMaxLevel + 1> by_level_;  // slots of the nodes by their highest layer
+  uint64_t changes_ = 0;                                       // how often the graph has changed
+  const uint64_t serial_;                                      // a number that no other graph of the process has
+  mutable VisitedSlots visited_;                               // marks of visited nodes, reused by the next search
 };
 
 // A search on one layer of an HnswGraph, in several steps if it is long.
 //
 //   HnswSearch search(graph, entries, ef, 0);
-//   while (!search.Run(graph, query, 10'000, accepts)) …;     other commands may change the graph between the steps
+//   while (!search.Run(graph, query, accepts, has_time)) …;   other commands may change the graph between the steps
 //   std::vector<VectorHit> nearest = search.TakeHits(graph);
 //
 // `accepts(slot)` decides whether a node may be a hit. The search also expands nodes that are not accepted.
@@ -250,33 +252,38 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     visited_.Reset(graph.SlotLimit());
     for (const VectorHit& hit : open_) visited_.Add(hit.slot);
     std::make_heap(open_.begin(), open_.end(), IsFarther);
-    new_neighbours_.resize(graph.MaxLinksOn(layer));
-    start_nodes_ = open_;
+    neighbours_.resize(std::max<size_t>(graph.MaxLinksOn(layer), entries.size()));
+    for (const VectorHit& hit : entries) neighbours_[count_++] = hit.slot;
+    has_entries_ = true;
   }
 
-  // Continues the search: computes about `max_distances` distances at most. Returns true if the search has ended.
-  // `graph` is the graph that the constructor got; it may have changed since then. `query` is the vector that is
-  // searched for, from which the distances of the constructor's `entries` were computed.
-  template <class Accepts>
-  bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
-    if (graph.Changes() != changes_) AdaptToChanges(graph, query);
-    for (const VectorHit& hit : std::exchange(start_nodes_, {})) {
-      if (!Offer(hit, accepts)) return true;
-    }
-    for (uint64_t done = 0; !open_.empty(); done += graph.LinksOf(last_expanded_, layer_).size()) {
-      if (done >= max_distances) return false;
+  // Continues the search. Calls has_time() before each distance, and stops if it returns false. Returns true if the
+  // search has ended. `graph` is the graph that the constructor got; it may have changed since then. `query` is the
+  // vector that is searched for, from which the distances of the constructor's `entries` were computed.
+  template <class Accepts, class HasTime>
+  bool Run(const HnswGraph& graph, const StoredVector& query, Accepts&& accepts, HasTime&& has_time) {
+    const bool has_changed = graph.Changes() != changes_;
+    const auto is_gone = [&](uint32_t slot) {
+      return has_changed && (!graph.IsUsed(slot) || graph.LevelOf(slot) < layer_);
+    };
+    for (;;) {
+      for (; next_ < count_; ++next_) {
+        if (!has_time()) return false;
+        if (is_gone(neighbours_[next_])) continue;
+        if (!Visit({graph.DistanceOf(neighbours_[next_], query), neighbours_[next_]}, accepts)) return true;
+      }
+      has_entries_ = false;
+      if (open_.empty()) return true;
       const VectorHit nearest = open_.front();
       if (found_.size() >= ef_ && found_.front() < nearest) return true;
       std::pop_heap(open_.begin(), open_.end(), IsFarther);
       open_.pop_back();
-      last_expanded_ = nearest.slot;
-      if (!Expand(graph, query, nearest.slot, accepts)) return true;
+      if (!is_gone(nearest.slot)) CollectNeighbours(graph, nearest.slot);
     }
-    return true;
   }
 
-  // Returns the hits, nearest first. Requires: the graph has not changed since the last Run, because only Run drops
-  // removed nodes and updates distances. The search must not be used afterwards.
+  // Returns the hits, nearest first. If the graph has changed since the constructor, a node may have been removed, or
+  // have another distance now. The search must not be used afterwards.
   std::vector<VectorHit> TakeHits(const HnswGraph& graph) {  // moves out the hits, nearest first
     std::sort_heap(found_.begin(), found_.end());
     graph.GiveVisited(std::move(visited_));
@@ -312,49 +319,37 @@ class HnswSearch {  // a search on one layer, which may be interrupted
     found_[at] = hit;
   }
 
-  // Offers the unvisited neighbours of a node as hits. First loads their vectors into the cache, because that takes
-  // most of the time. Returns false if `accepts` has ended the search.
   template <class Accepts>
-  bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {  // false: has ended
-    size_t count = 0;
+  bool Visit(const VectorHit& hit, Accepts& accepts) {  // looks at a new node; false: the search ends
+    if (!has_entries_) {
+      if (found_.size() >= ef_ && !(hit < found_.front())) return true;
+      open_.push_back(hit);
+      std::push_heap(open_.begin(), open_.end(), IsFarther);
+    }
+    return Offer(hit, accepts);
+  }
+
+  // Finds the neighbours of a node that were not visited before. Loads their vectors into the cache, because that takes
+  // most of the time.
+  void CollectNeighbours(const HnswGraph& graph, uint32_t slot) {  // sets neighbours_ to the new neighbours of a node
+    next_ = count_ = 0;
     for (const uint32_t other : graph.LinksOf(slot, layer_)) {
       if (!visited_.Add(other)) continue;
       graph.Prefetch(other);
-      new_neighbours_[count++] = other;
+      neighbours_[count_++] = other;
     }
-    for (size_t i = 0; i < count; ++i) {
-      const VectorHit hit{graph.DistanceOf(new_neighbours_[i], query), new_neighbours_[i]};
-      if (found_.size() >= ef_ && !(hit < found_.front())) continue;
-      open_.push_back(hit);
-      std::push_heap(open_.begin(), open_.end(), IsFarther);
-      if (!Offer(hit, accepts)) return false;
-    }
-    return true;
-  }
-
-  void AdaptToChanges(const HnswGraph& graph,  // after a change: drops removed nodes, computes all distances again
-                      const StoredVector& query) {
-    changes_ = graph.Changes();
-    for (std::vector<VectorHit>* hits : {&open_, &found_, &start_nodes_}) {
-      std::erase_if(*hits, [&](const VectorHit& hit) {
-        return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot) || graph.LevelOf(hit.slot) < layer_;
-      });
-      for (VectorHit& hit : *hits) hit.distance = graph.DistanceOf(hit.slot, query);
-    }
-    std::make_heap(open_.begin(), open_.end(), IsFarther);
-    std::make_heap(found_.begin(), found_.end());
-    new_neighbours_.resize(std::max<size_t>(new_neighbours_.size(), graph.MaxLinksOn(layer_)));
   }
 
   uint32_t ef_;
-  uint32_t layer_;                        // the layer that is searched
-  uint64_t changes_;                      // HnswGraph::Changes() in the last step
-  uint32_t last_expanded_ = 0;            // slot of the node that was expanded last
-  std::vector<VectorHit> open_;           // nodes to expand: a heap, the nearest first
-  std::vector<VectorHit> found_;          // the hits so far: a heap, the farthest first
-  std::vector<VectorHit> start_nodes_;    // nodes where the search begins; empty after Run has offered them as hits
-  std::vector<uint32_t> new_neighbours_;  // neighbours that were not visited before
-  VisitedSlots visited_;                  // the slots that the search has visited
+  uint32_t layer_;                    // the layer that is searched
+  uint64_t changes_;                  // HnswGraph::Changes() when the search began
+  std::vector<VectorHit> open_;       // nodes to expand: a heap, the nearest first
+  std::vector<VectorHit> found_;      // the hits so far: a heap, the farthest first
+  std::vector<uint32_t> neighbours_;  // the neighbours of the node that is expanded; at first the entries
+  size_t next_ = 0;                   // the next of `neighbours_` to visit
+  size_t count_ = 0;                  // number of slots in `neighbours_`
+  bool has_entries_ = false;          // true: `neighbours_` has the entries, which are in open_ already
+  VisitedSlots visited_;              // the slots that the search has visited
 };
 
 }  // namespace respite

@@ -199,16 +199,25 @@ void AppendEscapedCode(Bytes& text, std::string& to) {
 
 }  // namespace
 
-std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name) {
-  JsonCursor at(json);
-  if (!at.Take('{')) return std::nullopt;
-  do {
-    const auto field = at.String();
-    if (!field || !at.Take(':')) return std::nullopt;
-    if (*field == name) return TakeValue(at);
-    if (!SkipValue(at)) return std::nullopt;
-  } while (at.Take(','));
-  return std::nullopt;
+std::optional<Bytes> JsonFieldReader::Next() {
+  JsonCursor at(rest_);
+  const bool is_good = place_ == Place::kObject  ? at.Take('{')
+                       : place_ == Place::kComma ? at.Take(',')
+                                                 : SkipValue(at) && at.Take(',');
+  if (!is_good) return std::nullopt;
+  const auto name = at.String();
+  if (!name || !at.Take(':')) return std::nullopt;
+  rest_ = at.Rest();
+  place_ = Place::kValue;
+  return name;
+}
+
+std::optional<AttributeValue> JsonFieldReader::TakeValue() {
+  JsonCursor at(rest_);
+  auto value = respite::TakeValue(at);
+  rest_ = at.Rest();
+  place_ = Place::kComma;
+  return value;
 }
 
 std::optional<AttributeValue> NextJsonElement(Bytes& rest) {

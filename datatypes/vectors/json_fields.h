@@ -1,7 +1,9 @@
-// Reads fields of a JSON object, for filters of vector sets. The reader is lenient: it reads only up to the wanted
-// field, and accepts what the object contains after it. It never recurses.
+// Reads fields of a JSON object, for filters of vector sets. The reader is lenient: it checks only the fields that are
+// wanted, and nothing after them. It never recurses.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,14 +19,33 @@ struct AttributeValue {  // a value in a JSON text, as a view of the text
   Bytes text;         // kText: the bytes between the quotes, with escapes; kArray: the bytes between the brackets
 };
 
-// Returns a field of the object `json`. Returns nullopt if the object has no such field, if the value is an object or
-// an array with objects, or if the text is malformed up to the end of the value. Does not check the numbers of other
-// fields, or what is inside their objects and arrays and inside nested arrays. The first of several fields counts.
-// Names with escapes are not found. Cost: O(json).
-std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);  // a field of the object `json`; nullopt: none
+// Reads the fields of a JSON object one after another. Fails if the text is malformed up to the end of the value that
+// is read. Does not check the values of other fields, or what is inside nested arrays. Names are the bytes between the
+// quotes, so a name with escapes equals no name without them.
+//
+//   JsonFieldReader reader(json);
+//   while (const auto name = reader.Next()) {
+//     if (*name == "year") year = reader.TakeValue();     optional: Next skips a value that was not taken
+//   }
+class JsonFieldReader {  // reads the fields of a JSON object one after another
+ public:
+  explicit JsonFieldReader(Bytes json) : rest_(json) {}
+
+  std::optional<Bytes> Next();  // the name of the next field; nullopt: there is none, or the text is malformed
+  // Returns nullopt if the value is an object, an array with objects, or malformed. Requires: Next has returned a name,
+  // and TakeValue was not called for it.
+  std::optional<AttributeValue> TakeValue();    // the value of the field whose name Next has returned
+  size_t Left() const { return rest_.size(); }  // bytes that were not read yet
+
+ private:
+  enum class Place : uint8_t { kObject, kValue, kComma };  // what comes next in the text
+
+  Bytes rest_;                    // the text that was not read yet
+  Place place_ = Place::kObject;  // what comes next in `rest_`
+};
 
 // Takes the next element from `rest`, the text of an array. Returns a nested array without its text. Returns nullopt at
-// the end. Requires: FindJsonField has returned the array.
+// the end. Requires: JsonFieldReader has returned the array.
 std::optional<AttributeValue> NextJsonElement(Bytes& rest);  // takes an element from `rest`; nullopt: the end
 
 // Returns the text of a kText value without escapes. Uses `buffer` if there are escapes. An escape that JSON does not

@@ -35,15 +35,6 @@ void SlotOrder::Erase(const Place& place) {
   chunks_.erase(at + 1);
 }
 
-uint32_t SlotOrder::PickRandom(Random& random) const {
-  if (chunks_.size() == 1) return chunks_[0][random.Below(chunks_[0].size())];
-  for (;;) {
-    const std::vector<uint32_t>& chunk = chunks_[random.Below(chunks_.size())];
-    const size_t index = random.Below(kMaxChunk);
-    if (index < chunk.size()) return chunk[index];
-  }
-}
-
 size_t SlotOrder::UsedBytes() const {
   size_t bytes = chunks_.capacity() * sizeof(std::vector<uint32_t>);
   for (const std::vector<uint32_t>& chunk : chunks_) {

@@ -60,9 +60,7 @@ class SlotOrder {  // slots in the order of the names of their elements
   // Stores the new slot of the element at `place`, whose name has not changed.
   void Replace(const Place& place, uint32_t slot) { chunks_[place.chunk][place.index] = slot; }
 
-  // Each element has the same chance. Requires: there is an element. Cost: O(1) on average, as chunks are seldom small.
-  uint32_t PickRandom(Random& random) const;  // a random slot
-  size_t UsedBytes() const;                   // memory in bytes; cost: O(n / 256)
+  size_t UsedBytes() const;  // memory in bytes; cost: O(n / 256)
 
  private:
   static constexpr size_t kMaxChunk = 256;  // maximum number of elements of a chunk

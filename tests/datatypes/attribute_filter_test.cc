@@ -19,7 +19,9 @@ constexpr char kAttributes[] =
 std::string ResultOf(Bytes expression, Bytes attributes = kAttributes) {
   const auto filter = AttributeFilter::Compile(expression);
   if (!filter) return StrCat("near: ", filter.error());
-  return filter.value().Matches(attributes) ? "1" : "0";
+  uint64_t work = 0;
+  const auto matches = filter.value().Matches(attributes, work);
+  return !matches ? "too much work" : *matches ? "1" : "0";
 }
 
 void ExpectEach(const char* result, std::initializer_list<const char*> expressions) {
@@ -80,6 +82,34 @@ TEST(AttributeFilterTest, Errors) {
                           "'a",  "true", "..n", ".o.n",      "1.2.3", "[[1]]", "in",  "1 ! 1", "1 ** ** 1", "\"\\\""}) {
     EXPECT_TRUE(ResultOf(bad).starts_with("near: ")) << bad;
   }
+}
+
+TEST(AttributeFilterTest, EachFieldIsReadOnce) {
+  const std::string attributes = "{\"a\":1,\"b\":\"" + std::string(1000, 'x') + "\",\"a\":2}";
+  const auto work_of = [&](Bytes expression) {
+    uint64_t work = 0;
+    EXPECT_EQ(AttributeFilter::Compile(expression).value().Matches(attributes, work), true) << expression;
+    return work;
+  };
+  EXPECT_LT(work_of(".a == 1"), 100u) << "reads up to the last field that it needs";
+  EXPECT_LT(work_of(".a == 1 and .b != .a and .a != 2 and .b"), 2500u);
+  EXPECT_GT(work_of(".b == .b and .b == .b"), 3000u);
+  std::string many = ".a == 1";
+  for (int i = 0; i < 10'000; ++i) many += " and .a == 1";
+  EXPECT_LT(work_of(many), 400'000u);
+}
+
+// Redis has no such limit.
+TEST(AttributeFilterTest, LimitsItsWork) {
+  const std::string text(300'000, 'a');
+  const std::string attributes = "{\"x\":\"" + text + "\"}";
+  EXPECT_EQ(ResultOf("'" + std::string(150'000, 'a') + "b' in .x", attributes), "0");
+  std::string numbers = "[1";
+  for (int i = 0; i < 10'000; ++i) numbers += ",1";
+  EXPECT_EQ(ResultOf(".x in " + numbers + "]", attributes), "0") << "the text is read as a number only once";
+  std::string repeated = ".x + 1";
+  for (int i = 0; i < 20; ++i) repeated += " + .x";
+  EXPECT_EQ(ResultOf(repeated, attributes), "too much work");
 }
 
 TEST(AttributeFilterTest, DeepNestingNeedsNoStack) {

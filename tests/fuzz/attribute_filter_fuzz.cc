@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!std::string(expression).ends_with(filter.error())) std::abort();
     return 0;
   }
-  const bool matches = filter.value().Matches(attributes);
-  if (matches != filter.value().Matches(attributes)) std::abort();
+  uint64_t work = 0, work_again = 0;
+  const auto matches = filter.value().Matches(attributes, work);
+  if (matches != filter.value().Matches(attributes, work_again) || work != work_again) std::abort();
   return 0;
 }

@@ -46,6 +46,9 @@ const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonVa
   return found;
 }
 
+// A change of an array moves the elements behind its place. This many elements are moved in one step of a JsonBudget.
+constexpr uint64_t kMovesPerStep = 64;
+
 // The arrays that a command changes. `matches` may also have values that are no arrays; the reply shows null for them.
 struct ArrayTargets {
   Edit<Json> document;
@@ -57,6 +60,23 @@ struct ArrayTargets {
         path(ParseJsonPath(call, path_text)),
         matches(SelectJsonTargetsOf(path, document->Document().root(), refusals::kNoJsonArray,
                                     [](const JsonValue& value) { return value.Is(JsonKind::kArray); })) {}
+
+  // Spends the steps of adding `added` elements to each match, or if `added` is 0, of removing elements from each.
+  // Throws a Refusal if `budget` has fewer, or if an array would be too long. A path such as $[0,0] selects an array
+  // many times, and each time its elements are moved.
+  void SpendForChanges(JsonBudget& budget, size_t added) const {
+    std::vector<size_t> times(matches.values.size(), 1);
+    if (matches.may_repeat) {
+      times.assign(times.size(), 0);
+      for (const uint32_t first : matches.FirstPlaces()) ++times[first];
+    }
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (times[i] == 0 || !matches.values[i]->Is(JsonKind::kArray)) continue;
+      const size_t size = matches.values[i]->Size() + added * times[i];
+      if (size > JsonValue::kMaxSize) throw Refusal{refusals::kJsonArrayTooLong};
+      if (times[i] > 1) SpendJsonSteps(budget, times[i] * (size / kMovesPerStep));
+    }
+  }
 
   // The reply to a legacy path describes only one of the matches. Returns the index of this match; `legacy` says which
   // one it is. Must be called before a change, because a change may move the values to which `matches` points.
@@ -91,14 +111,9 @@ void ChangeArrays(Call& call, ArrayTargets& targets, const KeyEvent& event, Lega
   }
 }
 
-std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) {
+std::vector<JsonValue> TakeJsonValues(Call& call) {
   std::vector<JsonValue> values;
-  while (!call.args.AtEnd()) {
-    const Bytes word = TakeJsonText(call);
-    values.push_back(ParseJsonArgument(word, JsonErrorPrefix::kNone));
-    bytes += word.size();
-    depth = std::max(depth, values.back().Depth());
-  }
+  while (!call.args.AtEnd()) values.push_back(ParseJsonArgument(TakeJsonText(call), JsonErrorPrefix::kNone));
   return values;
 }
 
@@ -106,17 +121,16 @@ std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) 
 // at the index that place(array) returns.
 template <class Place>
 void InsertCopies(Call& call, Bytes key, Bytes path_text, const KeyEvent& event, LegacyReply legacy, Place&& place) {
-  size_t bytes = 0, depth = 0;
-  const std::vector<JsonValue> values = TakeJsonValues(call, bytes, depth);
+  const std::vector<JsonValue> values = TakeJsonValues(call);
+  size_t depth = 0;
+  for (const JsonValue& value : values) depth = std::max(depth, value.Depth());
   ArrayTargets targets(call, key, path_text);
   CheckJsonDepth(targets.path, targets.document->Document().root(), 1, depth);
-  const size_t count = targets.matches.values.size();
-  CheckJsonCopies(call, bytes, count);
+  JsonBudget budget;
+  SpendForCopies(budget, values, targets.matches.values.size());
+  targets.SpendForChanges(budget, values.size());
   for (const JsonValue* match : targets.matches.values) {
-    if (!match->Is(JsonKind::kArray)) continue;
-    place(*match);
-    // Counts the values `count` times, because all matches of the path may be the same array.
-    if (match->Size() + values.size() * count > JsonValue::kMaxSize) throw Refusal{refusals::kJsonArrayTooLong};
+    if (match->Is(JsonKind::kArray)) place(*match);  // throws if the place does not exist
   }
   ChangeArrays(call, targets, event, legacy, [&](JsonValue& array) {
     std::vector<JsonValue> copies;
@@ -182,6 +196,8 @@ struct JsonArrPop {
     // ignored.
     const int64_t index = call.args.AtEnd() ? -1 : ParseInteger(call.args.Next()).value_or(-1);
     ArrayTargets targets(call, key, path);
+    JsonBudget budget;
+    targets.SpendForChanges(budget, 0);
     const size_t legacy_index = targets.LegacyIndex(LegacyReply::kLastSorted);
     std::vector<std::optional<std::string>> popped(targets.matches.values.size());
     uint64_t changes = 0;
@@ -219,6 +235,8 @@ struct JsonArrTrim {
     const int64_t start = TakeJsonInteger(call);
     const int64_t stop = TakeJsonInteger(call);
     ArrayTargets targets(call, key, path);
+    JsonBudget budget;
+    targets.SpendForChanges(budget, 0);
     ChangeArrays(call, targets, "json.arrtrim", LegacyReply::kLastSorted,
                  [start, stop](JsonValue& array) { Trim(array, start, stop); });
   }

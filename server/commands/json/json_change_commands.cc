@@ -163,6 +163,8 @@ struct JsonStrAppend {
       added = ParseJsonArgument(text, JsonErrorPrefix::kErr);
       if (!is_string(added)) throw Refusal{refusals::kWrongJsonString};
     }
+    JsonBudget budget;
+    SpendForCopies(budget, {&added, 1}, targets.values.size());
     const auto lengths = Append(call, targets, added.AsString());
     const auto changes = std::ranges::count_if(lengths, [](const auto& length) { return length.has_value(); });
     if (changes > 0) document.ReportChange("json.strappend", static_cast<uint64_t>(changes));
@@ -179,7 +181,6 @@ struct JsonStrAppend {
   // it is no string. Copies a string only once, even if the path selects it many times.
   static std::vector<std::optional<int64_t>> Append(Call& call, const JsonTargets& targets, Bytes suffix) {
     std::vector<std::optional<int64_t>> lengths(targets.values.size());
-    CheckJsonCopies(call, suffix.size(), lengths.size());
     size_t length = 0;
     const JsonValue* previous = nullptr;
     targets.ForEach([&](const JsonValue& target, size_t i) {

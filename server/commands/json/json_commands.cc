@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -62,16 +63,16 @@ JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
 
 // Sets the values that a path selects. If the path selects none, adds the member that the path names. Returns false and
 // changes nothing if NX or XX forbids the change, or if there is no object for the new member. Throws a Refusal if the
-// path is not static but would have to be: for a new member, or with NX.
+// path is not static but would have to be: for a new member, or with NX; and if `budget` is spent.
 template <class Apply>
-bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
+bool AssignInside(JsonBudget& budget, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
   const JsonPath& path = assignment.path;
-  const std::vector<JsonValue*> targets = SelectJsonTargets(path, root).Distinct();
+  const std::vector<JsonValue*> targets = SelectJsonTargets(path, root, budget).Distinct();
   if (!targets.empty()) {
     if (assignment.condition == JsonCondition::kIfAbsent && !path.IsStatic()) throw Refusal{refusals::kNoStaticPath};
     if (assignment.condition == JsonCondition::kIfAbsent) return false;
     CheckJsonDepth(path, root, 0, assignment.value.Depth());
-    CheckJsonCopies(call, assignment.value_text.size(), targets.size());
+    SpendForCopies(budget, {&assignment.value, 1}, targets.size());
     for (size_t i = targets.size(); i-- > 0;) {
       apply(*targets[i], i == 0 ? std::move(assignment.value) : assignment.value.Clone());
     }
@@ -184,7 +185,8 @@ bool Assign(Call& call, JsonAssignment& assignment, const KeyEvent& event, Apply
   if (!exists) return CreateDocument(call, assignment, event);
   assignment.path = ParseJsonPath(call, assignment.path_text);
   Edit<Json> document = call.db.Open<Json>(assignment.key);
-  if (!AssignInside(call, document->Document().root(), assignment, apply)) return false;
+  JsonBudget budget;
+  if (!AssignInside(budget, document->Document().root(), assignment, apply)) return false;
   document.ReportChange(event);
   return true;
 }
@@ -249,11 +251,16 @@ struct JsonMSet {
     std::vector<JsonAssignment> assignments;
     JsonBudget budget;
     while (!call.args.AtEnd()) assignments.push_back(TakeChecked(call, budget));
+    auto results = ResultsOfRepeated(call, assignments, budget);
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
-      // JSON.MSET changes nothing if this path can no longer be assigned to, because an earlier assignment to the same
-      // key has changed the document.
-      AssignIfPossible(call, document->Document().root(), assignment);
+      const auto result = results.find(assignment.key);
+      if (result == results.end()) {
+        JsonBudget unlimited(UINT64_MAX);  // TakeChecked has counted the steps
+        AssignInside(unlimited, document->Document().root(), assignment, Overwrite);
+      } else if (result->second) {
+        document->Document().root() = std::move(*std::exchange(result->second, std::nullopt));
+      }
       document.ReportChange("json.mset");
     }
     call.reply.Ok();
@@ -279,19 +286,38 @@ struct JsonMSet {
     assignment.value_text = TakeArgument(call);
     assignment.value = ParseJsonArgument(assignment.value_text, JsonErrorPrefix::kNone);
     if (is_inside) CheckJsonDepth(assignment.path, *root, 0, assignment.value.Depth());
-    CheckJsonCopies(call, assignment.value_text.size(), targets);
+    SpendForCopies(budget, {&assignment.value, 1}, targets);
     return assignment;
   }
   static Bytes TakeArgument(Call& call) {
     if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
     return TakeJsonText(call);
   }
-  static void AssignIfPossible(Call& call, JsonValue& root, JsonAssignment& assignment) {
-    try {
-      AssignInside(call, root, assignment, Overwrite);
-    } catch (const Refusal&) {
-      // Changes nothing.
+  // Returns the documents of the keys that occur several times, as they are after all their assignments. An assignment
+  // may make a document larger, so that the next one takes many more steps than TakeChecked has counted. Therefore they
+  // are tried on a copy, and throw a Refusal before anything is changed if `budget` is spent. An assignment changes
+  // nothing if its path can no longer be assigned to.
+  static std::unordered_map<Bytes, std::optional<JsonValue>> ResultsOfRepeated(Call& call,
+                                                                               std::vector<JsonAssignment>& assignments,
+                                                                               JsonBudget& budget) {
+    std::unordered_map<Bytes, size_t> times;
+    for (const JsonAssignment& assignment : assignments) ++times[assignment.key];
+    std::unordered_map<Bytes, std::optional<JsonValue>> results;
+    for (JsonAssignment& assignment : assignments) {
+      if (times[assignment.key] == 1) continue;
+      const auto [result, is_first] = results.try_emplace(assignment.key, JsonValue());
+      const JsonValue* root = is_first && !assignment.IsAtRoot() ? PeekJson(call, assignment.key) : nullptr;
+      if (root != nullptr) {
+        if (!budget.SpendCopy(*root)) SpendJsonSteps(budget, 0);
+        result->second = root->Clone();
+      }
+      try {
+        AssignInside(budget, *result->second, assignment, Overwrite);
+      } catch (const Refusal&) {
+        if (budget.IsSpent()) throw;
+      }
     }
+    return results;
   }
 };
 

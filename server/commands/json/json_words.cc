@@ -96,6 +96,10 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBu
 
 JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root) {
   JsonBudget budget;
+  return SelectJsonToChange(path, root, budget);
+}
+
+JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
   if (path.IsExpression()) throw Refusal{refusals::kComputes};
   JsonMatches matches = path.SelectToChange(root, budget);
   if (budget.IsSpent()) throw Refusal{refusals::kTooManyMatches};
@@ -122,7 +126,12 @@ void SpendJsonSteps(JsonBudget& budget, uint64_t steps) {
 }
 
 JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root) {
-  const JsonMatches matches = SelectJsonToChange(path, root);
+  JsonBudget budget;
+  return SelectJsonTargets(path, root, budget);
+}
+
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
+  const JsonMatches matches = SelectJsonToChange(path, root, budget);
   JsonTargets targets;
   targets.may_repeat = MayRepeat(path);
   targets.values.reserve(matches.size());
@@ -160,8 +169,15 @@ void CheckJsonDepth(const JsonPath& path, const JsonValue& root, size_t levels_b
   if (levels + levels_below + depth > JsonValue::kMaxDepth) throw Refusal{refusals::kTooDeep};
 }
 
-void CheckJsonCopies(Call& call, size_t bytes, size_t count) {
-  if (count > 1 && bytes > call.MaxStringBytes() / count) throw Refusal{refusals::kTooManyCopies};
+void SpendForCopies(JsonBudget& budget, std::span<const JsonValue> values, size_t count) {
+  if (count < 2) return;
+  JsonBudget one;
+  for (const JsonValue& value : values) {
+    if (!one.SpendCopy(value)) throw Refusal{refusals::kTooManyCopies};
+  }
+  const uint64_t steps = JsonBudget::kMaxSteps - one.left();
+  const bool is_too_much = steps > JsonBudget::kMaxSteps / count;
+  if (!budget.Spend(is_too_much ? JsonBudget::kMaxSteps : steps * count)) throw Refusal{refusals::kTooManyCopies};
 }
 
 Bytes JsonTypeName(const JsonValue& value) {

@@ -40,6 +40,7 @@ Edit<Json> OpenExistingJson(Call& call, Bytes key);  // opens a document; throws
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);                      // the matches of a path
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);  // the matches
 JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root);                          // the matches of a path
+JsonMatches SelectJsonToChange(const JsonPath& path, JsonValue& root, JsonBudget& budget);      // the matches of a path
 // The values that a command changes: the matches of a path, in the order of the document. Paths such as $[0,0] select a
 // value several times. As in Redis, a command then changes it several times.
 struct JsonTargets {               // the values that a command changes
@@ -54,7 +55,8 @@ struct JsonTargets {               // the values that a command changes
   std::vector<JsonValue*> Distinct() const;   // each value once, an array or object before the values inside it
   std::vector<uint32_t> FirstPlaces() const;  // for each index of `values`, the first index with the same pointer
 };
-JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);  // the values to be changed
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root);                      // the values to be changed
+JsonTargets SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);  // the values to be changed
 // Returns the matches of a path, for a command that changes values of one kind:
 //   legacy path    only the matches for which is_good(value) is true; throws the error `refusal` if there is none
 //   path with `$`  all matches, of any kind and perhaps none
@@ -74,9 +76,9 @@ void SpendJsonSteps(JsonBudget& budget, uint64_t steps);  // counts steps; throw
 // of the path, or with `..` the depth of the whole document.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root,  // throws if values could be nested too deeply
                     size_t levels_below, size_t depth);
-// A command inserts one new value or text of `bytes` bytes at `count` places that match its path. Throws a Refusal if
-// these copies together have more bytes than a string may have.
-void CheckJsonCopies(Call& call, size_t bytes, size_t count);  // throws if the copies together are too large
+// A command is about to insert copies of `values` at each of `count` places that match its path. Spends the steps of
+// making the copies, or throws a Refusal if `budget` has fewer. Spends nothing if `count` is 1.
+void SpendForCopies(JsonBudget& budget, std::span<const JsonValue> values, size_t count);  // counts copies, or throws
 
 Bytes JsonTypeName(const JsonValue& value);  // the name that JSON.TYPE shows: "object", "integer" …
 

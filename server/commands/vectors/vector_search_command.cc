@@ -1,8 +1,12 @@
 // VSIM: the elements that are most similar to a vector.
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "datatypes/vectors/attribute_filter.h"
 #include "server/commands/families.h"
@@ -18,6 +22,8 @@ constexpr char kNoVectorElement[] = "ERR element not found in set";
 constexpr char kBadVSimCount[] = "ERR invalid COUNT";
 constexpr char kBadEpsilon[] = "ERR invalid EPSILON";
 constexpr char kBadFilterEf[] = "ERR invalid FILTER-EF";
+constexpr char kFilterTooLong[] = "ERR FILTER expression is too long";
+constexpr char kFilterTooMuchWork[] = "ERR FILTER would read too many bytes for one element";
 
 }  // namespace
 }  // namespace refusals
@@ -26,9 +32,9 @@ namespace {
 
 constexpr uint32_t kDefaultSearchEf = 100;   // nodes that a search without EF keeps
 constexpr uint64_t kChecksPerResult = 100;   // default of FILTER-EF, per element of COUNT
-constexpr uint64_t kWorkPerTurn = 6u << 20;  // bytes of vectors that a step of a search reads, about 2 ms
+constexpr uint64_t kWorkPerTurn = 6u << 20;  // bytes that a step of a search reads, about 2 ms
 constexpr uint64_t kDistanceOverhead = 256;  // what a distance costs in addition to its bytes, in bytes
-constexpr uint64_t kFilterOverhead = 4096;   // what a filter costs, in bytes
+constexpr uint64_t kFilterOverhead = 1024;   // what a filter costs in addition to the bytes that it reads, in bytes
 
 struct VSimOptions {
   bool with_scores = false;
@@ -60,7 +66,9 @@ VSimOptions TakeVSimOptions(Args& args) {
     } else if (args.TakeTokenWith("EF", 1)) {
       options.ef = TakeEf(args);
     } else if (args.TakeTokenWith("FILTER", 1)) {
-      auto filter = AttributeFilter::Compile(args.Next());
+      const Bytes expression = args.Next();
+      if (expression.size() > AttributeFilter::kMaxTextBytes) throw Refusal{refusals::kFilterTooLong};
+      auto filter = AttributeFilter::Compile(expression);
       if (!filter) throw Refusal{"ERR syntax error in FILTER expression near: " + filter.error()};
       options.filter = std::move(filter).value();
     } else if (args.TakeTokenWith("FILTER-EF", 1)) {
@@ -72,119 +80,158 @@ VSimOptions TakeVSimOptions(Args& args) {
   return options;
 }
 
-// The search of one VSIM. It runs in steps of about 2 ms, so that other clients are served between them.
+struct FoundElement {  // an element of the reply
+  float distance = 0;
+  Bytes name;
+  std::optional<Bytes> attributes;
+};
+
+// The search of one VSIM. It runs in steps of about 2 ms, so that other clients are served between them. If the set has
+// changed between the steps, a last part of the search checks each hit again, and copies its name and attributes.
 class VSimSearch final : public CommandState {
  public:
   VSimSearch(const VectorTable& table, EncodedVector query, VSimOptions options)
       : query_(std::move(query)),
         options_(std::move(options)),
-        format_(table.graph().format()),
+        distance_work_(table.graph().format().Bytes() + kDistanceOverhead),
         serial_(table.graph().Serial()),
-        first_changes_(table.graph().Changes()) {
-    ef_ = static_cast<uint32_t>(
+        changes_(table.Changes()) {
+    const auto ef = static_cast<uint32_t>(
         std::min<uint64_t>(std::max<uint64_t>(options_.ef.value_or(kDefaultSearchEf), options_.count), table.Count()));
     checks_left_ = options_.max_checks != 0                         ? options_.max_checks
                    : options_.count > UINT64_MAX / kChecksPerResult ? UINT64_MAX
                                                                     : options_.count * kChecksPerResult;
     if (options_.is_exact) return;
     const VectorHit entry = table.graph().Descend(query_.View(), 0);
-    search_.emplace(table.graph(), std::span(&entry, 1), std::max(ef_, 1U), 0);
+    search_.emplace(table.graph(), std::span(&entry, 1), std::max(ef, 1U), 0);
   }
 
   const VSimOptions& options() const { return options_; }
   // Returns whether `table` is the vector set with which the search began.
   bool Fits(const VectorTable& table) const { return table.graph().Serial() == serial_; }
 
-  // Runs one step of the search, or all remaining steps if `to_the_end`. Returns true if the search is complete.
+  // Runs one step of the search, or all remaining steps if `to_the_end`. Returns true if the search is complete. Throws
+  // a Refusal if FILTER needs too much work for an element.
   bool Run(const VectorTable& table, bool to_the_end) {
-    const uint64_t each = format_.Bytes() + kDistanceOverhead + FilterWork(table);
-    const uint64_t distances = to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / each, 1);
-    if (options_.is_exact) return Scan(table, distances);
-    const auto accepts = [&](uint32_t slot) { return VerdictOn(table, slot); };
-    if (!search_->Run(table.graph(), query_.View(), distances, accepts)) return false;
+    max_work_ = to_the_end ? UINT64_MAX : kWorkPerTurn;
+    work_ = 0;
+    has_changed_ = has_changed_ || table.Changes() != changes_;
+    if (!has_hits_) {
+      if (!(options_.is_exact ? Scan(table) : Search(table))) return false;
+      has_hits_ = true;
+    }
+    return !has_changed_ || CheckHits(table);
+  }
+
+  // Requires: Run has returned true, and the set has not changed since. Returns at most COUNT elements, none farther
+  // than EPSILON allows, the nearest first. The texts are valid until the set changes.
+  std::vector<FoundElement> TakeElements(const VectorTable& table) {
+    if (!has_changed_) {
+      for (const VectorHit& hit : hits_) Add(hit.distance, table.NameOf(hit.slot), table.AttributesOf(hit.slot));
+    }
+    if (has_changed_) std::ranges::stable_sort(elements_, {}, &FoundElement::distance);
+    if (elements_.size() > options_.count) elements_.resize(options_.count);
+    return std::move(elements_);
+  }
+
+ private:
+  bool HasTime() {  // counts the work of a distance; false: the step has done enough
+    if (work_ >= max_work_) return false;
+    work_ += distance_work_;
+    return true;
+  }
+  bool Matches(const VectorTable& table, uint32_t slot) {
+    if (!options_.filter) return true;
+    work_ += kFilterOverhead;
+    const auto attributes = table.AttributesOf(slot);
+    if (!attributes) return false;
+    const auto matches = options_.filter->Matches(*attributes, work_);
+    if (!matches) throw Refusal{refusals::kFilterTooMuchWork};
+    return *matches;
+  }
+  void Add(float distance, Bytes name, std::optional<Bytes> attributes) {
+    if (distance <= options_.max_distance) elements_.push_back({distance, name, attributes});
+  }
+
+  bool Search(const VectorTable& table) {  // a step of a search in the graph; true: it has ended
+    using Verdict = HnswSearch::Verdict;
+    const auto accepts = [&](uint32_t slot) {
+      if (!options_.filter) return Verdict::kAccept;
+      if (checks_left_-- == 0) return Verdict::kStop;
+      return Matches(table, slot) ? Verdict::kAccept : Verdict::kReject;
+    };
+    if (!search_->Run(table.graph(), query_.View(), accepts, [this] { return HasTime(); })) return false;
     hits_ = search_->TakeHits(table.graph());
     return true;
   }
 
-  // Returns the hits of the reply: at most COUNT, not farther than EPSILON allows, the nearest first. If the set has
-  // changed during the search, checks FILTER again, because a slot may now have another element.
-  std::vector<VectorHit> TakeHits(const VectorTable& table) {
-    if (options_.filter && table.graph().Changes() != first_changes_)
-      std::erase_if(hits_, [&](const VectorHit& hit) { return !Matches(table, hit.slot); });
-    if (options_.is_exact) std::sort_heap(hits_.begin(), hits_.end());
-    std::erase_if(hits_, [&](const VectorHit& hit) { return hit.distance > options_.max_distance; });
-    if (hits_.size() > options_.count) hits_.resize(options_.count);
-    return std::move(hits_);
-  }
-
- private:
-  // Estimates the work of the filter for one element, in bytes that are read.
-  uint64_t FilterWork(const VectorTable& table) const {
-    if (!options_.filter) return 0;
-    return kFilterOverhead + options_.filter->Work(table.TextBytes() / std::max(table.Count(), 1U));
-  }
-  bool Matches(const VectorTable& table, uint32_t slot) const {
-    const auto attributes = table.AttributesOf(slot);
-    return attributes && options_.filter->Matches(*attributes);
-  }
-  HnswSearch::Verdict VerdictOn(const VectorTable& table, uint32_t slot) {
-    using Verdict = HnswSearch::Verdict;
-    if (!options_.filter) return Verdict::kAccept;
-    if (checks_left_-- == 0) return Verdict::kStop;
-    return Matches(table, slot) ? Verdict::kAccept : Verdict::kReject;
-  }
-
-  // Runs a step of a search with TRUTH: compares the query with the next `distances` slots. If the set has changed
-  // since the last step, first drops the hits that were removed, and measures the others again. Returns true after the
-  // last slot.
-  bool Scan(const VectorTable& table, uint64_t distances) {
+  // A step of a search with TRUTH: compares the query with the next slots. Returns true after the last slot.
+  bool Scan(const VectorTable& table) {
     const HnswGraph& graph = table.graph();
-    if (graph.Changes() != changes_) {
-      std::erase_if(hits_,
-                    [&](const VectorHit& hit) { return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot); });
-      for (VectorHit& hit : hits_) hit.distance = graph.DistanceOf(hit.slot, query_.View());
-      std::make_heap(hits_.begin(), hits_.end());
-      changes_ = graph.Changes();
-    }
-    for (; next_slot_ < graph.SlotLimit() && distances > 0; ++next_slot_, --distances) {
-      if (!graph.IsUsed(next_slot_) || (options_.filter && !Matches(table, next_slot_))) continue;
+    for (; next_slot_ < graph.SlotLimit(); ++next_slot_) {
+      if (!HasTime()) return false;
+      if (!graph.IsUsed(next_slot_) || !Matches(table, next_slot_)) continue;
       hits_.push_back({graph.DistanceOf(next_slot_, query_.View()), next_slot_});
       std::push_heap(hits_.begin(), hits_.end());
       if (hits_.size() <= options_.count) continue;
       std::pop_heap(hits_.begin(), hits_.end());
       hits_.pop_back();
     }
-    return next_slot_ >= graph.SlotLimit();
+    std::sort_heap(hits_.begin(), hits_.end());
+    return true;
+  }
+
+  // A step after the search: checks the next hits, because their slots may be free now, or have other elements. Copies
+  // what the reply needs, because the set may change until the last step. Returns true after the last hit.
+  bool CheckHits(const VectorTable& table) {
+    const HnswGraph& graph = table.graph();
+    for (; next_hit_ < hits_.size(); ++next_hit_) {
+      if (!HasTime()) return false;
+      const uint32_t slot = hits_[next_hit_].slot;
+      if (!graph.IsUsed(slot) || !Matches(table, slot)) continue;
+      const auto attributes = options_.with_attributes ? table.AttributesOf(slot) : std::nullopt;
+      Add(graph.DistanceOf(slot, query_.View()), Copy(table.NameOf(slot)),
+          attributes ? std::optional(Copy(*attributes)) : std::nullopt);
+    }
+    return true;
+  }
+  Bytes Copy(Bytes text) {
+    work_ += text.size();
+    return texts_.emplace_back(text);
   }
 
   EncodedVector query_;
   VSimOptions options_;
-  VectorFormat format_;
+  uint64_t distance_work_;  // the work of a distance, in bytes that are read
   uint64_t serial_;         // HnswGraph::Serial()
-  uint64_t first_changes_;  // HnswGraph::Changes() when the search began
-  uint32_t ef_ = 0;
+  uint64_t changes_;        // VectorTable::Changes() when the search began
+  bool has_changed_ = false;
+  bool has_hits_ = false;             // true: `hits_` is complete
+  uint64_t max_work_ = 0;             // limit of the step, in bytes that are read
+  uint64_t work_ = 0;                 // what the step has done so far
   uint64_t checks_left_ = 0;          // how many elements the filter may still look at
   std::optional<HnswSearch> search_;  // nullopt: TRUTH
-  uint32_t next_slot_ = 0;            // TRUTH: the next element to compare
-  uint64_t changes_ = 0;              // TRUTH: HnswGraph::Changes() in the last step
-  std::vector<VectorHit> hits_;       // TRUTH: a heap, the farthest first; otherwise the result
+  uint32_t next_slot_ = 0;            // TRUTH: the next slot to compare
+  std::vector<VectorHit> hits_;       // TRUTH: a heap, the farthest first; after the search the hits, nearest first
+  size_t next_hit_ = 0;               // the next hit to check
+  std::vector<FoundElement> elements_;
+  std::deque<std::string> texts_;  // names and attributes of `elements_`, if the set has changed
 };
 
-void ReplyHits(Call& call, const VectorTable& table, const VSimOptions& options, std::span<const VectorHit> hits) {
+void ReplyElements(Call& call, const VSimOptions& options, std::span<const FoundElement> elements) {
   const bool is_resp3 = call.reply.IsResp3();
   const bool is_map = options.with_scores || options.with_attributes;
   if (is_map && is_resp3) {
-    call.reply.Map(hits.size());
+    call.reply.Map(elements.size());
   } else {
-    call.reply.Array(hits.size() * (1U + options.with_scores + options.with_attributes));
+    call.reply.Array(elements.size() * (1U + options.with_scores + options.with_attributes));
   }
-  for (const VectorHit& hit : hits) {
-    call.reply.Bulk(table.NameOf(hit.slot));
+  for (const FoundElement& element : elements) {
+    call.reply.Bulk(element.name);
     if (is_resp3 && options.with_scores && options.with_attributes) call.reply.Array(2);
-    if (options.with_scores) call.reply.Double(VectorScore(hit.distance));
+    if (options.with_scores) call.reply.Double(VectorScore(element.distance));
     if (!options.with_attributes) continue;
-    const auto attributes = table.AttributesOf(hit.slot);
-    attributes ? call.reply.Bulk(*attributes) : call.reply.Null();
+    element.attributes ? call.reply.Bulk(*element.attributes) : call.reply.Null();
   }
 }
 
@@ -242,10 +289,13 @@ struct VSim {
     call.reply.Array(0);
   }
   static void Step(Call& call, const VectorTable& table) {
-    auto& search = static_cast<VSimSearch&>(*call.session.command_state);
-    if (!search.Run(table, !call.MayContinueLater())) return call.ContinueInNextTurn();
-    ReplyHits(call, table, search.options(), search.TakeHits(table));
-    call.session.command_state.reset();
+    auto state = std::exchange(call.session.command_state, nullptr);  // is gone if Run throws
+    auto& search = static_cast<VSimSearch&>(*state);
+    if (search.Run(table, !call.MayContinueLater())) {
+      return ReplyElements(call, search.options(), search.TakeElements(table));
+    }
+    call.session.command_state = std::move(state);
+    call.ContinueInNextTurn();
   }
 };
 

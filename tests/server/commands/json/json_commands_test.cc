@@ -567,5 +567,64 @@ TEST_P(JsonCommands, ArrIndexLimitsWork) {
   EXPECT_THAT(Run("JSON.ARRINDEX k $[0] 1"), ArrayOf({Int(-1)}));
 }
 
+// Each change of an array moves its elements, so a path that selects one array many times is limited.
+TEST_P(JsonCommands, RepeatedChangesOfArraysLimitWork) {
+  std::string text = "[[\"a\"";
+  for (int i = 0; i < 50'000; ++i) text += ",0";
+  Put("k", text + "]]");
+  std::string repeated = "$[0";
+  for (int i = 0; i < 20'000; ++i) repeated += ",0";
+  repeated += "]";
+  const std::string before = Run("JSON.GET k").Text();
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"JSON.ARRINSERT", "k", repeated, "0", "1"},
+                                             {"JSON.ARRPOP", "k", repeated, "0"},
+                                             {"JSON.ARRTRIM", "k", repeated, "1", "-1"},
+                                             {"JSON.ARRAPPEND", "k", repeated, "1"}}) {
+    EXPECT_THAT(Run(words), Error("ERR the command would take too many steps")) << words[0];
+  }
+  EXPECT_EQ(Run("JSON.GET k").Text(), before);
+  EXPECT_THAT(Run("JSON.ARRPOP k $[0,0,0] 0"), ArrayOf(Bulk("\"a\""), Bulk("0"), Bulk("0")));
+  EXPECT_THAT(Run("JSON.ARRINSERT k $[0,0] 0 1 2"), ArrayOf(Int(50'000), Int(50'002)));
+}
+
+// The limit counts the values and the bytes that are copied, not the text of the value.
+TEST_P(JsonCommands, CopiesLimitWork) {
+  std::string zeros = "[0", objects = "[{\"\":{}}";
+  for (int i = 1; i < 1000; ++i) zeros += ",0";
+  for (int i = 1; i < 10'000; ++i) objects += ",{\"\":{}}";
+  Put("k", zeros + "]");
+  objects += "]";
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"JSON.SET", "k", "$[*]", objects},
+                                             {"JSON.MERGE", "k", "$[*]", objects},
+                                             {"JSON.MSET", "k", "$[*]", objects},
+                                             {"JSON.ARRAPPEND", "k", "$[*]", objects}}) {
+    EXPECT_THAT(Run(words), Error("ERR the command would store too much data")) << words[0];
+  }
+  EXPECT_EQ(Get("k", "$.length()"), "[1000]");
+  EXPECT_THAT(Run({"JSON.SET", "k", "$[0]", objects}), Ok());
+}
+
+// A triplet may make the document larger for the next one: this counts too, before anything is changed.
+TEST_P(JsonCommands, MSetLimitsTheWorkOnDocumentsThatGrow) {
+  std::string large = "[{\"a\":1}";
+  for (int i = 0; i < 50'000; ++i) large += ",0";
+  large += "]";
+  Put("k", R"({"a":1})");
+  std::vector<std::string> words = {"JSON.MSET", "new", "$", "1", "k", "$", large};
+  for (int i = 0; i < 500; ++i) words.insert(words.end(), {"k", "$..a", "2"});
+  EXPECT_THAT(Run(words), Error("ERR the path selects too many values"));
+  EXPECT_THAT(Run("EXISTS new"), Int(0));
+  EXPECT_EQ(Get("k", "$"), R"([{"a":1}])");
+  words.resize(7 + 3 * 20);
+  EXPECT_THAT(Run(words), Ok());
+  EXPECT_EQ(Get("k", "$[0]"), R"([{"a":2}])");
+  // A path that an earlier triplet has made impossible changes nothing.
+  EXPECT_THAT(Run("JSON.MSET k $ 5 k $[0].a 3 new $ 2"), Ok());
+  EXPECT_EQ(Get("k", "$"), "[5]");
+  EXPECT_EQ(Get("new", "$"), "[2]");
+}
+
 }  // namespace
 }  // namespace respite

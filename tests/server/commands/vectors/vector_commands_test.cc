@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -233,6 +234,50 @@ TEST_P(VectorSetCommands, RefusesWrongSearches) {
     EXPECT_THAT(Run(StrCat("VSIM v ELE a FILTER-EF ", ef)), Error("ERR invalid FILTER-EF"));
   EXPECT_THAT(Run("VSIM v ELE a FILTER '.x =='"), Error("ERR syntax error in FILTER expression near: .x =="));
   EXPECT_THAT(Run("VSIM v ELE"), Error("ERR wrong number of arguments for 'VSIM' command"));
+}
+
+// Redis has no such limits.
+TEST_P(VectorSetCommands, FiltersLimitWork) {
+  Run({"VADD", "v", "VALUES", "2", "1", "1", "a", "SETATTR", StrCat("{\"x\":\"", std::string(200'000, 'a'), "\"}")});
+  std::string comparisons = ".x == .x";
+  for (int i = 0; i < 10; ++i) comparisons += " and .x == .x";
+  EXPECT_THAT(Run({"VSIM", "v", "ELE", "a", "FILTER", comparisons}), ArrayOf({Bulk("a")}));
+  for (int i = 0; i < 20; ++i) comparisons += " and .x == .x";
+  for (const char* option : {"NOTHREAD", "TRUTH"}) {
+    EXPECT_THAT(Run({"VSIM", "v", "ELE", "a", option, "FILTER", comparisons}),
+                Error("ERR FILTER would read too many bytes for one element"));
+  }
+  EXPECT_THAT(Run({"VSIM", "v", "ELE", "a", "FILTER", std::string((1 << 20) + 1, '1')}),
+              Error("ERR FILTER expression is too long"));
+  EXPECT_THAT(Run("VSIM v ELE a"), ArrayOf({Bulk("a")}));
+}
+
+// An element that another client changes during a search must not be in the reply if it does not match any more.
+TEST_P(VectorSetCommands, ASearchSeesChangesOfOtherClients) {
+  constexpr int kElements = 1500;  // whose attributes take several steps of the search
+  const std::string padding(8'000, 'x');
+  const auto adding = [&](int i, int year) {
+    return StrCat("VADD v VALUES 2 ", i, " 1 e", i, " EF 5 M 4 SETATTR '{\"p\":\"", padding, "\",\"y\":", year, "}'");
+  };
+  for (int i = 0; i < kElements; ++i) Run(adding(i, 1));
+  TestClient other(server());
+  for (const char* option : {"TRUTH", "EF 2000"}) {
+    client().Begin(StrCat("VSIM v VALUES 2 0 1 COUNT 2000 WITHSCORES FILTER '.y == 1' ", option));
+    ASSERT_FALSE(client().Read().HasValue()) << "the search needs no second step";
+    for (int i = 0; i < 20; ++i) other.Begin(StrCat("VREM v e", i));
+    for (int i = 20; i < 40; ++i) other.Begin(StrCat("VSETATTR v e", i, " '{\"y\":2}'"));
+    for (int i = 40; i < 60; ++i) other.Begin(adding(i, 2));  // gets the slot of a removed element
+    for (int i = 0; i < 100; ++i) server().EndTurn();
+    const TestReply reply = client().Read();
+    std::set<std::string> names;
+    for (size_t i = 0; i < reply.Size(); i += 2) {
+      const std::string name = reply[i].Text();
+      EXPECT_TRUE(names.insert(name).second) << name;
+      EXPECT_GE(std::stoi(name.substr(1)), 60) << name;
+    }
+    EXPECT_EQ(names.size(), kElements - 60U);
+    for (int i = 0; i < 60; ++i) Run(adding(i, 1));
+  }
 }
 
 TEST_P(VectorSetCommands, Links) {
