@@ -196,7 +196,7 @@ void ScriptEngine::CheckIfDue(lua_State* lua) {
 
 // Checks before a coroutine is resumed whether the script must end. Lua counts instructions separately for each
 // coroutine, so in a script whose coroutines all run briefly, the count never reaches the hook.
-void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
+void ScriptEngine::BeforeResume(lua_State* lua) { stop_reason_ != nullptr ? Check(lua) : CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
   StartCollectorIfNeeded();
@@ -269,7 +269,9 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
   if (Protect(compile) == LUA_OK) return function;
   // Takes the text from stop_reason_ if a limit ended the compiler, because the error on top is then a table without a
   // text.
-  std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
+  Bytes text = stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1);
+  if (text.size() > kMaxReplyLineBytes) text = "the error is too long";  // it names a token, of any length
+  std::string error(text);
   lua_pop(lua_, 1);
   return Failure(std::move(error));
 }

@@ -17,6 +17,8 @@ size_t TextBytes(const std::string& text) {
   return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
 }
 
+constexpr char kTooLongTogether[] = "The libraries are too long together";
+
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
 }  // namespace
@@ -106,32 +108,32 @@ std::optional<std::string> FunctionLibraries::CheckTime(Origin origin) const {
 Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, Origin origin) {
   if (auto error = CheckTime(origin)) return Failure(std::move(*error));
   const TimedLoad timed(*this, TimeoutMs(origin));
-  return LoadInto(contents_.loaded, code, on_existing, origin, 0);
+  return LoadInto(contents_.loaded, code, on_existing, origin, {});
 }
 
-size_t FunctionLibraries::MemoryFor(Origin origin, size_t replaced_bytes) {
+size_t FunctionLibraries::MemoryFor(Origin origin, const Memory& replaced) {
   const size_t limit = host_.MemoryLimit();
   if (origin == Origin::kAccepted) return 2 * limit;
-  // A faulty payload may name a library twice, and then `replaced_bytes` counts it twice.
-  const size_t reserved = engine().ReservedBytes() - std::min(replaced_bytes, engine().ReservedBytes());
+  // A faulty payload may name a library twice, and then `replaced` counts it twice.
+  const size_t reserved = engine().ReservedBytes() - std::min(replaced.lua_bytes, engine().ReservedBytes());
   return limit - std::min(limit, reserved);
 }
 
-size_t FunctionLibraries::ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const {
-  if (policy == RestorePolicy::kFlush) return contents_.loaded.lua_bytes;
-  size_t bytes = 0;
+FunctionLibraries::Memory FunctionLibraries::Replaced(std::span<const std::string> codes, RestorePolicy policy) const {
+  const Collection& loaded = contents_.loaded;
+  if (policy == RestorePolicy::kFlush) return {loaded.lua_bytes, loaded.used_bytes};
+  Memory replaced;
   for (const std::string& code : codes) {
     if (policy != RestorePolicy::kReplace) break;
     const auto header = ReadFunctionHeader(code);
     if (!header) break;  // Restore will end here. Reading all faulty headers could take seconds
-    const FunctionLibrary* const old = contents_.loaded.Find(header.value().name);
-    if (old != nullptr) bytes += old->lua_bytes;
+    if (const FunctionLibrary* const old = loaded.Find(header.value().name)) replaced.Add(*old);
   }
-  return bytes;
+  return replaced;
 }
 
 Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing,
-                                                           Origin origin, size_t replaced_bytes) {
+                                                           Origin origin, Memory replaced) {
   Result<FunctionHeader> header = ReadFunctionHeader(code);
   if (!header) return Failure(std::move(header).error());
   const FunctionLibrary* old = into.Find(header.value().name);
@@ -141,7 +143,8 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
   // Memory that functions have freed since the last collection would make the library look smaller than it is.
   const bool may_free = engine().HasRunSinceCollection() && engine().UsedBytes() > host_.MemoryLimit() / 8;
   if (origin == Origin::kClient && may_free) engine().CollectAll();
-  engine().SetLoadMemory(MemoryFor(origin, replaced_bytes + (old == nullptr ? 0 : old->lua_bytes)));
+  if (old != nullptr) replaced.Add(*old);
+  engine().SetLoadMemory(MemoryFor(origin, replaced));
   const size_t bytes_before = engine().UsedBytes();
   const auto library = std::make_shared<FunctionLibrary>(contents_.engine, std::move(header.value().name), code);
   std::optional<std::string> error = Run(*library, code.substr(header.value().size));
@@ -149,6 +152,9 @@ Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Byt
     const ScriptFunction* other = into.FindFunction(library->functions[i]->name);
     if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
   }
+  const size_t held = contents_.loaded.used_bytes + (&into == &contents_.loaded ? 0 : into.used_bytes);
+  const bool is_too_long = held - std::min(held, replaced.used_bytes) + library->UsedBytes() > kMaxBytesOfClients;
+  if (!error && origin == Origin::kClient && is_too_long) error = kTooLongTogether;
   if (error) return Failure(std::move(*error));
   // Counts the growth of the Lua state as memory of this library, but at least the size of its text: Lua's collector
   // may have freed other memory meanwhile.
@@ -172,9 +178,9 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
 Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy, Origin origin) {
   Collection added(hash_key_);
   const TimedLoad timed(*this, TimeoutMs(origin));
-  const size_t replaced_bytes = ReplacedBytes(codes, policy);
+  const Memory replaced = Replaced(codes, policy);
   for (const std::string& code : codes) {
-    auto loaded = LoadInto(added, code, OnExisting::kRefuse, origin, replaced_bytes);
+    auto loaded = LoadInto(added, code, OnExisting::kRefuse, origin, replaced);
     if (!loaded) return Failure(std::move(loaded).error());
   }
   return Join(std::move(added), policy);

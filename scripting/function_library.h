@@ -65,6 +65,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
  public:
   // Redis has the same limit (LOAD_TIMEOUT_MS).
   static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
+  // Maximum of bytes that the texts of all libraries, with the names and descriptions of their functions, have after a
+  // client has loaded one. FUNCTION DUMP and FUNCTION LIST read all of them in one step.
+  static constexpr size_t kMaxBytesOfClients = size_t{64} << 20;  // limit of the texts of all libraries together
   // Where a library comes from. kClient: from a client. kAccepted: from a file or a primary, so that a server has
   // loaded the library before. All libraries of clients together may add script-memory-limit to the Lua state. A
   // kAccepted library gets ten times the loading time of a client's library, and may itself add twice
@@ -170,15 +173,24 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
  private:
   class TimedLoad;  // while it exists, libraries are loaded: sets the deadline of the engine, and measures the time
-  // Returns how many bytes the next library may add to the Lua state. `replaced_bytes` is the memory that is reserved
-  // for libraries which this library will replace.
-  size_t MemoryFor(Origin origin, size_t replaced_bytes);  // bytes that the next library may add to the Lua state
-  size_t ReplacedBytes(std::span<const std::string> codes, RestorePolicy policy) const;  // bytes Restore will release
+  struct Memory {   // the memory of some libraries
+    size_t lua_bytes = 0;   // bytes that they reserve in the Lua state
+    size_t used_bytes = 0;  // bytes of their code, names and descriptions
+
+    void Add(const FunctionLibrary& library) {
+      lua_bytes += library.lua_bytes;
+      used_bytes += library.UsedBytes();
+    }
+  };
+  // Returns how many bytes the next library may add to the Lua state. `replaced` are the libraries that it will
+  // replace.
+  size_t MemoryFor(Origin origin, const Memory& replaced);  // bytes that the next library may add to the Lua state
+  Memory Replaced(std::span<const std::string> codes, RestorePolicy policy) const;  // memory that Restore will release
   int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up
-  // If `into` has a library of this name, replaces that library, or with kRefuse returns an error. `replaced_bytes`:
-  // how many bytes of the Lua state belong to other libraries that FUNCTION RESTORE will remove afterwards.
+  // If `into` has a library of this name, replaces that library, or with kRefuse returns an error. `replaced`: the
+  // memory of other libraries that FUNCTION RESTORE will remove afterwards.
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
-                                          OnExisting on_existing, Origin origin, size_t replaced_bytes);
+                                          OnExisting on_existing, Origin origin, Memory replaced);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
 

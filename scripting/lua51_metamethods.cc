@@ -54,11 +54,15 @@ const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   return event == kCallEvent && (found->tag & kTypeMask) != LUA_TFUNCTION ? &kNil : found;
 }
 
-// Lets Lua 5.4 close values at the end of a block only if they are userdata, because Lua's own buffers need that. In
-// Lua 5.1, scripts have no values that are closed (`local x <close>`, the fourth value of a generic `for`). When a
-// script is killed, 5.4 would call __close for each such value, and nothing could interrupt these calls.
+// Lets Lua 5.4 close values at the end of a block only if they are Lua's own buffers, which are userdata with a size.
+// In Lua 5.1, scripts have no values that are closed (`local x <close>`, the fourth value of a generic `for`). When a
+// script is killed, 5.4 would call __close for each such value, also that of a userdata of newproxy, and nothing could
+// interrupt these calls.
 void NewClosingValue(lua_State* lua, const Value* value) {
-  if ((value->tag & kTypeMask) == LUA_TUSERDATA) RealNewClosingValue(lua, value);
+  if ((value->tag & kTypeMask) != LUA_TUSERDATA) return;
+  size_t size = 0;
+  std::memcpy(&size, static_cast<const char*>(value->object) + kUserdataSizeOffset, sizeof size);
+  if (size != 0) RealNewClosingValue(lua, value);
 }
 
 // Replaces Lua's function that registers an object with __gc for finalization. Does nothing for a table, which has no

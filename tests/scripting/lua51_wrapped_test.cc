@@ -300,6 +300,9 @@ TEST(Lua51Wrapper, luaF_newtbcupval) {
       {"local closed = 'kept' local close = setmetatable({}, {__close = function() closed = 'closed' end}) "
        "for i in next, {1}, nil, close do end return show(closed)",
        "kept"},
+      {"local closed, p = 'kept', newproxy(true) getmetatable(p).__close = function() closed = 'closed' end "
+       "do local x <close> = p end for i in next, {1}, nil, p do end return show(closed)",
+       "kept"},
       {"return show(#('x'):rep(100000))", "100000"},
   });
 }

@@ -55,18 +55,15 @@ FunctionLibraries::Origin OriginOf(const Call& call) {
   return call.unit.IsReplaying() ? FunctionLibraries::Origin::kAccepted : FunctionLibraries::Origin::kClient;
 }
 
-// Maximum size in bytes of the texts of all libraries together, after a client has loaded one.
-constexpr uint64_t kMaxLibraryBytesOfClients = uint64_t{64} << 20;
-
 // Returns how many bytes of code one FUNCTION RESTORE may load: 64 MB for a client, 1 GB from a primary or a file.
 // Loading more could exceed the time limit for loading functions.
 uint64_t MostRestoredBytes(FunctionLibraries::Origin origin) {
-  return origin == FunctionLibraries::Origin::kClient ? kMaxLibraryBytesOfClients : uint64_t{1} << 30;
+  return origin == FunctionLibraries::Origin::kClient ? FunctionLibraries::kMaxBytesOfClients : uint64_t{1} << 30;
 }
 
 // Throws a Refusal if a client adds these libraries, and the source texts of all libraries would then have more than
-// kMaxLibraryBytesOfClients bytes together. FUNCTION DUMP and FUNCTION LIST read all these texts in one step. A loaded
-// library does not count if one of the same name is added: the new one replaces it, or is refused.
+// kMaxBytesOfClients bytes together. Loading them would be refused only after they have run. A loaded library does not
+// count if one of the same name is added: the new one replaces it, or is refused.
 void CheckTotalSize(const Call& call, std::span<const Bytes> codes) {
   if (OriginOf(call) != FunctionLibraries::Origin::kClient) return;
   FunctionLibraries& libraries = call.services.execution.function_libraries;
@@ -79,7 +76,8 @@ void CheckTotalSize(const Call& call, std::span<const Bytes> codes) {
     total_bytes +=
         static_cast<int64_t>(code.size()) - static_cast<int64_t>(former == nullptr ? 0 : former->code.size());
   }
-  if (total_bytes > static_cast<int64_t>(kMaxLibraryBytesOfClients)) throw Refusal{refusals::kAllLibrariesTooLarge};
+  if (total_bytes > static_cast<int64_t>(FunctionLibraries::kMaxBytesOfClients))
+    throw Refusal{refusals::kAllLibrariesTooLarge};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/str_cat.h"
 #include "persistence/function_payload.h"
 #include "protocol/request_text.h"
 #include "tests/support/reply_matchers.h"
@@ -48,6 +49,24 @@ TEST(FunctionLimits, LibrariesOfClientsHave64MegabytesTogether) {
   EXPECT_THAT(load("d", 3), Bulk("d"));
   EXPECT_THAT(restore("d", 4, "FLUSH"), Ok());
   EXPECT_THAT(load("a", 20), Bulk("a"));
+}
+
+// FUNCTION LIST shows the descriptions, which are copied for each function.
+TEST(FunctionLimits, DescriptionsCountToo) {
+  TestServer server;
+  TestClient client(server);
+  const auto load = [&](const std::string& name, int functions) {
+    return client.Run({"FUNCTION", "LOAD", "REPLACE",
+                       StrCat("#!lua name=", name, "\nlocal d = ('x'):rep(65536) for i = 1, ", functions,
+                              " do redis.register_function{function_name = '", name,
+                              "' .. i, callback = function() end, description = d} end")});
+  };
+  for (const char* name : {"a", "b", "c", "d"}) EXPECT_THAT(load(name, 240), Bulk(name));
+  EXPECT_THAT(load("e", 100), Error(kTooLongTogether));
+  EXPECT_THAT(load("d", 250), Bulk("d")) << "replaces the library of this name";
+  EXPECT_THAT(client.Run("FUNCTION DELETE a"), Ok());
+  EXPECT_THAT(load("e", 100), Bulk("e"));
+  EXPECT_THAT(client.Run("FCALL a1 0"), Error("ERR Function not found"));
 }
 
 TEST(FunctionLimits, FilesMayHaveMore) {

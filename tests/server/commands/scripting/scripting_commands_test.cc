@@ -337,6 +337,12 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
                         "end}) f() end while true do pcall(f) end",
                         {"SCRIPT KILL"}),
               ErrorStartsWith(kKilled));
+  // A coroutine that begins after the end of the script must not run.
+  EXPECT_THAT(EvalWhile("local p = newproxy(true) getmetatable(p).__close = coroutine.wrap(function() while true do "
+                        "redis.call('INCR', 'k') end end) local x <close> = p while true do end",
+                        {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+  EXPECT_THAT(Run("EXISTS k"), Int(0));
 }
 
 // None of these coroutines runs long enough for a hook, and the main program needs seconds to reach one. Other clients
@@ -482,6 +488,8 @@ TEST_P(ScriptingCommands, AnErrorHasALimit) {
   if (IsResp3()) return;
   EXPECT_THAT(Eval("return {err = 'E ' .. string.rep('x', 4e7)}"), Error("ERR The error of the script is too long"));
   EXPECT_THAT(Eval("error(string.rep('x', 4e7))"), ErrorStartsWith("ERR The error of the script is too long"));
+  EXPECT_THAT(Eval("return '" + std::string(40'000'000, 'x') + "\n'"),
+              Error("ERR Error compiling script (new function): the error is too long"));
 }
 
 // The arguments of one call may be the same long text, thousands of times.
