@@ -66,7 +66,13 @@ std::string AtHexOffset(uint64_t offset, const std::string& text) {
 class RecordCheck {
  public:
   RecordCheck(File& file, const Part& part, uint64_t bytes, uint64_t offset, const AofCheckOptions& options)
-      : file_(file), part_(part), bytes_(bytes), options_(options), reader_(file, offset), good_end_(offset) {
+      : file_(file),
+        part_(part),
+        bytes_(bytes),
+        options_(options),
+        reader_(file, offset),
+        good_end_(offset),
+        has_good_part_(offset > 0) {
     reader_.ListenToAnnotations([this](uint64_t at, Bytes line) { OnAnnotation(at, line); });
   }
 
@@ -101,6 +107,10 @@ class RecordCheck {
   // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: Complaint() is not
   // nullopt.
   bool EndsEarly() const { return ends_early_; }
+  // Returns false if there are only annotations before GoodEnd().
+  bool HasGoodPart() const { return has_good_part_; }
+  // Returns true if complete records follow GoodEnd(), in a transaction without EXEC.
+  bool HasOpenGroup() const { return in_multi_ && group_records_ > 0; }
   // Searches for a complete record in the rest of the file, after the error that Complaint() describes.
   LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }
 
@@ -127,9 +137,14 @@ class RecordCheck {
       if (std::exchange(in_multi_, true)) complaint_ = Unexpected("MULTI", words, end);
     } else if (EqualsIgnoreCase(words[0], "exec")) {
       if (!std::exchange(in_multi_, false)) complaint_ = Unexpected("EXEC", words, end);
+    } else if (in_multi_) {
+      ++group_records_;
     }
+    if (!in_multi_) group_records_ = 0;
     if (complaint_) complaint_end_ = end;
-    if (!in_multi_ && !complaint_) good_end_ = end;
+    if (in_multi_ || complaint_) return;
+    good_end_ = end;
+    has_good_part_ = true;
   }
 
   std::string Unexpected(const char* name, std::span<const Bytes> words, uint64_t end) const {
@@ -194,12 +209,14 @@ class RecordCheck {
   const AofCheckOptions& options_;
   AofReader reader_;
   uint64_t good_end_;
+  bool has_good_part_;  // true: an RDB or a good record is before good_end_
   uint64_t line_ = 1;
   uint64_t annotations_begin_ = 0;  // where the last annotations begin that no record separates
   uint64_t annotations_end_ = 0;    // where these annotations end
   uint64_t complaint_end_ = 0;      // start of the record with the error, or its end if it is complete
   bool ends_early_ = false;
   bool in_multi_ = false;
+  uint64_t group_records_ = 0;  // complete records after the last MULTI, if it has no EXEC
   std::optional<std::string> complaint_;
   std::optional<uint64_t> cut_;
   bool bad_timestamp_ = false;
@@ -327,6 +344,7 @@ class AofCheck {
     console_.Say(StrCat("This will shrink the AOF ", part.name, " from ", bytes, " bytes, with ", rest, " bytes, to ",
                         good, " bytes"));
     if (!console_.AskYesOrNo("Continue? [y/N]: ")) return Fail("Aborting...");
+    if (records.HasOpenGroup() && !Keep(part, bytes - rest, bytes)) return Verdict::kFailed;
     return Truncate(part, bytes - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
   }
 
@@ -334,7 +352,7 @@ class AofCheck {
     const LaterRecord later = records.Later();
     if (later.kind == LaterRecord::Kind::kReadError) return FailedToRead(part, later.error);
     if (later.kind != LaterRecord::Kind::kNone) return TruncationRefusalText(part.path, records.GoodEnd(), later);
-    if (records.GoodEnd() > 0 || records.EndsEarly()) return std::nullopt;
+    if (records.HasGoodPart() || records.EndsEarly()) return std::nullopt;
     return "AOF " + part.name + " has no good record: nothing would be left of it. It was not changed.";
   }
 
@@ -350,6 +368,16 @@ class AofCheck {
     }
     if (Truncate(part, offset)) return Verdict::kTruncatedToTimestamp;
     return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds);
+  }
+
+  // Copies the end of a file to another one, before it is removed.
+  bool Keep(const Part& part, uint64_t from, uint64_t end) {
+    auto file = files_.Open(part.path, FileSystem::Mode::kRead);
+    const auto copy = file ? KeepRemovedPart(files_, *file.value(), part.path, from, end)
+                           : Result<std::string, IoError>(Failure(file.error()));
+    if (!copy) return Refuse("Cannot copy the end of " + part.path + ": " + IoErrorText(copy.error()));
+    console_.Say("The end of the file has complete records, without an EXEC. It is kept in " + copy.value());
+    return true;
   }
 
   bool Truncate(const Part& part, uint64_t bytes) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <memory>
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -126,6 +128,31 @@ class RecordSearch {
 }  // namespace
 
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end) { return RecordSearch(file, from, end).Run(); }
+
+Result<std::string, IoError> KeepRemovedPart(FileSystem& files, File& file, const std::string& path, uint64_t from,
+                                             uint64_t end) {
+  constexpr int kMaxCopies = 1000;
+  std::string copy_path = path + ".removed";
+  auto copy = files.Open(copy_path, FileSystem::Mode::kCreateNew);
+  for (int i = 2; !copy && copy.error() == EEXIST && i <= kMaxCopies; ++i) {
+    copy_path = StrCat(path, ".removed.", i);
+    copy = files.Open(copy_path, FileSystem::Mode::kCreateNew);
+  }
+  if (!copy) return Failure(copy.error());
+  const std::unique_ptr<char[]> chunk(new char[kChunk]);
+  for (uint64_t at = from; at < end;) {
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, end - at));
+    const IoProgress read = file.ReadAt(at, {chunk.get(), wanted});
+    if (read.error != kNoError || read.bytes < wanted) return Failure(read.error != kNoError ? read.error : EIO);
+    if (const IoError error = copy.value()->Write({chunk.get(), wanted}).error; error != kNoError)
+      return Failure(error);
+    at += wanted;
+  }
+  IoError error = copy.value()->Sync();
+  if (error == kNoError) error = files.SyncDirectory(DirectoryOf(path));
+  if (error != kNoError) return Failure(error);
+  return copy_path;
+}
 
 std::string TruncationRefusalText(const std::string& path, uint64_t offset, const LaterRecord& later) {
   const std::string cut = std::to_string(offset);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "persistence/file_system.h"
 
 namespace respite {
@@ -33,6 +34,12 @@ struct LaterRecord {  // the first complete record after the damage in an append
 // and a record whose first word cannot be the name of a command. Gives up (kUnclear) if too many texts look like
 // records. Cost: O(end - from) for any content, in 64 KB of memory.
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // searches for a complete record after `from`
+
+// Copies the bytes in [from, end) of `file` to a new file: `path`.removed, or if that exists, `path`.removed.2 and so
+// on. Syncs it, and returns its path. To be called before these bytes are removed from the file at `path`, if they may
+// contain complete records. After an error, there may be an incomplete copy.
+Result<std::string, IoError> KeepRemovedPart(FileSystem& files, File& file,  // copies the end of a file to a new file
+                                             const std::string& path, uint64_t from, uint64_t end);
 
 // Returns a message for the user: which record was found, why the file is not truncated at `offset`, and how to
 // continue. Requires: later.kind is kFound or kUnclear.

@@ -23,8 +23,9 @@ Step AofDirectory::Read(OldFile old_file) {
   auto manifest = ReadManifest();
   if (!manifest) return Step::kFailed;
   manifest_ = std::move(*manifest);
-  if (old_file == OldFile::kTake && ShouldTakeOldFile()) return UseOldFileAsBase();
-  return Step::kDone;
+  if (old_file != OldFile::kTake || !ShouldTakeOldFile()) return Step::kDone;
+  // Files in the directory are newer than the old file, also if their manifest is lost.
+  return CheckManifestIsThere() == Step::kDone ? UseOldFileAsBase() : Step::kFailed;
 }
 
 std::optional<AofManifest> AofDirectory::ReadManifest() const {

@@ -299,6 +299,14 @@ bool AofLoader::MayDropTail(const Part& part, uint64_t offset) const {
   return part.bytes - offset < static_cast<uint64_t>(services_.env.settings.aof_load_corrupt_tail_max_size);
 }
 
+// Copies the end of a file to another file before it is removed, because it may contain commands that were
+// acknowledged. If this fails, for example because the disk is full, the server starts nevertheless.
+void AofLoader::KeepEnd(const Part& part, uint64_t offset) {
+  const auto copy = KeepRemovedPart(services_.env.files, part.file, PathOf(part.name), offset, part.bytes);
+  if (copy) return services_.env.log.Warning("The removed end of the file is kept in " + copy.value());
+  services_.env.log.Warning("Cannot keep the removed end of the file: " + IoErrorText(copy.error()));
+}
+
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset, Tail tail) {
   const bool is_corrupt = tail == Tail::kCorrupt;
   if (group_ && group_->second_multi_offset) {
@@ -325,6 +333,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset, Tail tail) 
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number +
                             (is_corrupt ? StrCat(" (remaining ", part.bytes - offset, ")") : "") + " !!!");
+  if (is_corrupt || (group_ && !group_->offsets.empty())) KeepEnd(part, offset);
   const IoError error = services_.storage.aof.TruncateFile(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
   services_.env.log.Warning("AOF " + part.name + " loaded anyway because " +

@@ -79,7 +79,8 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
                              const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete end, or fails
   Outcome Cut(const Part& part, uint64_t offset, Tail tail);        // truncates the file to `offset`, if permitted
-  bool MayDropTail(const Part& part, uint64_t offset) const;        // true: a directive permits to remove this bad end
+  void KeepEnd(const Part& part, uint64_t offset);  // copies the end of a file to another file, before it is removed
+  bool MayDropTail(const Part& part, uint64_t offset) const;  // true: a directive permits to remove this bad end
   // Runs the commands of `batch`. Returns false if loading must end, because a command is unknown, a SELECT has failed,
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end

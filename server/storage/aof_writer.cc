@@ -27,6 +27,7 @@ struct AofWriter::Closing final : FileTask {
 
   std::shared_ptr<File> file;
   const bool is_to_be_synced;
+  bool is_needed = true;  // false: no start of the server reads this file any more
   IoError error = kNoError;
 };
 
@@ -58,7 +59,7 @@ void AofWriter::Close() {
   AwaitSync();
   file_.reset();
   std::string().swap(buffer_);
-  write_error_ = kNoError;
+  write_error_ = closed_error_ = kNoError;
 }
 
 IoError AofWriter::SimulateCrash(AppendFsync policy) {
@@ -203,11 +204,10 @@ IoError AofWriter::SyncNow() {
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
   sync_began_at_ms_ = parts_.real_clock.NowMs();
   const IoError error = file_->Sync();
-  if (error == kNoError) {
-    synced_bytes_ = written_bytes_;
-    sync_.error = kNoError;
-  }
-  return error;
+  if (error != kNoError) return error;
+  sync_.error = kNoError;
+  if (closed_error_ == kNoError) synced_bytes_ = written_bytes_;
+  return closed_error_;
 }
 
 void AofWriter::StopServing(const std::string& reason) {
@@ -225,7 +225,7 @@ void AofWriter::CollectSyncResult() {
     if (closing->IsPending()) return false;
     if (closing->error != kNoError) {
       parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
-      sync_.error = closing->error;  // until the next sync succeeds
+      if (closing->is_needed) closed_error_ = closing->error;
     }
     return true;
   });
@@ -233,10 +233,15 @@ void AofWriter::CollectSyncResult() {
   sync_collected_ = true;
   sync_.file.reset();
   if (sync_.error == kNoError) {
-    synced_bytes_ = std::max(synced_bytes_, sync_.covered_bytes);
+    if (closed_error_ == kNoError) synced_bytes_ = std::max(synced_bytes_, sync_.covered_bytes);
   } else {
     parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
   }
+}
+
+void AofWriter::ForgetClosedFiles() {
+  closed_error_ = kNoError;
+  for (const auto& closing : closings_) closing->is_needed = false;
 }
 
 void AofWriter::AwaitSync() {

@@ -63,13 +63,16 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
-  IoError SyncNow();                         // syncs the file and waits; returns the error. Requires: IsOpen
+  // Returns the error, also that of a replaced file which is still needed. Requires: IsOpen.
+  IoError SyncNow();         // syncs the file and waits; returns the error
+  void ForgetClosedFiles();  // the files that were replaced by Open are not needed any more
 
   bool MustStop() const { return must_stop_; }  // true: the disk failed with appendfsync `always`, so send no replies
-  // Returns the error of the last write or, if that succeeded, of the last background sync (appendfsync everysec).
-  // Returns nullopt if there is none. Called for every write command. Cost: two comparisons.
-  std::optional<IoError> WriteOrSyncError() const {  // why the last write or background sync failed; nullopt: none
+  // Returns the error of the last write or, if that succeeded, of a replaced file, or of the last background sync
+  // (appendfsync everysec). Returns nullopt if there is none. Called for every write command. Cost: three comparisons.
+  std::optional<IoError> WriteOrSyncError() const {  // why the last write or a background sync failed; nullopt: none
     if (write_error_ != kNoError) return write_error_;
+    if (closed_error_ != kNoError) return closed_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
     if (sync_error != kNoError) return sync_error;
     return std::nullopt;
@@ -129,8 +132,9 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   std::vector<std::unique_ptr<Closing>> closings_;  // replaced files, which another thread syncs and closes
   int64_t sync_began_at_ms_ = 0;                    // when a sync last began, or the file was opened (real time)
   int64_t postponed_since_ms_ = -1;                 // when a write began to wait for a sync (real time); -1: none waits
-  uint64_t delayed_writes_ = 0;     // aof_delayed_fsync: how many writes waited 2 s for a sync that did not end
-  IoError write_error_ = kNoError;  // why the last write failed; kNoError: it succeeded
+  uint64_t delayed_writes_ = 0;      // aof_delayed_fsync: how many writes waited 2 s for a sync that did not end
+  IoError write_error_ = kNoError;   // why the last write failed; kNoError: it succeeded
+  IoError closed_error_ = kNoError;  // why a replaced file that is still needed may be incomplete on the disk
   int64_t error_logged_ms_ = INT64_MIN / 2;  // when a write error was last logged (real time)
   bool must_stop_ = false;  // true: the disk failed with appendfsync `always`, so no replies may be sent
 };

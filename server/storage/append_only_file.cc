@@ -401,6 +401,7 @@ Step AppendOnlyFile::InstallNewBase() {
     directory_.RemoveAfterNextCommit(std::move(made));
     return Step::kFailed;
   }
+  if (directory_.manifest().incrementals().size() == 1) writer_.ForgetClosedFiles();  // it is the one that is open
   if (state_ != State::kOff) {
     state_ = State::kOn;
     LatencyWatch watch(parts_.env.latency, "aof-fstat");

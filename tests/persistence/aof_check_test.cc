@@ -114,7 +114,7 @@ TEST_F(AofCheck, NeverCutsAFileFromItsFirstByte) {
   };
   for (const Case& one : {Case{"junk", "it begins with \"junk\""}, Case{"\x1f\x8b\x08", "compressed by gzip"},
                           Case{std::string(50, '\0'), "zero bytes"}, Case{"*0\r\n", "has no good record"},
-                          Case{kExec, "has no good record"}}) {
+                          Case{kExec, "has no good record"}, Case{"# Options\nport 6379\n", "has no good record"}}) {
     files_.Put("f.aof", one.content);
     EXPECT_FALSE(Check("f.aof", {.action = Action::kFix}));
     EXPECT_THAT(console_.said, HasSubstr(one.what));
@@ -146,6 +146,26 @@ TEST_F(AofCheck, FixCutsNoCompleteRecord) {
     EXPECT_EQ(files_.Content("f.aof"), content);
     EXPECT_EQ(console_.questions, 0);
   }
+}
+
+// The EXEC may be missing because it is damaged, or because Redis has removed a damaged end. Then acknowledged records
+// may follow.
+TEST_F(AofCheck, FixKeepsATransactionWithoutExec) {
+  std::string exed = kExec;
+  exed[exed.find('C')] = 'D';
+  const std::string rest = kMulti + kSet + exed + kSet + kSet;
+  for (const char* kept : {"f.aof.removed", "f.aof.removed.2"}) {
+    ExpectFixed(kSet + rest, kSet);
+    EXPECT_THAT(console_.said, HasSubstr("is valid"));
+    EXPECT_EQ(files_.Content(kept), rest);
+  }
+  ExpectFixed(kSet + kMulti, kSet);
+  EXPECT_EQ(files_.KindOf("f.aof.removed.3"), FileSystem::Kind::kAbsent) << "there was no complete record";
+  files_.FailAt(FaultyFiles::Operation::kSync, 1, ENOSPC);
+  files_.Put("f.aof", kSet + rest);
+  EXPECT_FALSE(Check("f.aof", {.action = Action::kFix}));
+  EXPECT_THAT(console_.said, HasSubstr("Cannot copy the end of f.aof: No space left on device"));
+  EXPECT_EQ(files_.Content("f.aof"), kSet + rest);
 }
 
 TEST_F(AofCheck, FixRemovesZerosAfterTheLastRecord) {

@@ -83,6 +83,8 @@ class CheckToolsTest(unittest.TestCase):
             self.assertEqual(self.figures(theirs.stdout, key), self.figures(ours.stdout, key), detail)
         for root, _, files in os.walk(folder):
             for file in files:
+                if ".removed" in file:
+                    continue  # a transaction without EXEC, which only our tool keeps
                 there = root.replace(folder, other, 1)
                 self.assertEqual(self.read(there, file), self.read(root, file), detail)
         return ours

@@ -230,6 +230,41 @@ TEST_F(AofWriterTest, AFailedBackgroundSyncIsReportedUntilOneSucceeds) {
   EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
 }
 
+// Later syncs do not cover the commands of the replaced file, which the next start still reads.
+TEST_F(AofWriterTest, AFailedSyncOfAReplacedFileIsReportedUntilItIsNotNeeded) {
+  Open(AppendFsync::kEverySecond);
+  Append(0, {"SET", "a", "1"});
+  Flush();
+  files_.FailAt(Operation::kSync, 1, EIO);
+  writer_.Open(std::move(files_.Open("next", FileSystem::Mode::kAppend).value()), 0);
+  files_.RunTasks();
+  Append(0, {"SET", "b", "2"});
+  clock_.AdvanceMs(1000);
+  Flush();
+  files_.RunTasks();
+  Flush();
+  EXPECT_EQ(writer_.SyncedBytes(), 0u);
+  EXPECT_EQ(writer_.WriteOrSyncError(), EIO);
+  EXPECT_EQ(writer_.SyncNow(), EIO);
+  EXPECT_EQ(writer_.SyncedBytes(), 0u);
+  writer_.ForgetClosedFiles();
+  EXPECT_FALSE(writer_.WriteOrSyncError());
+  EXPECT_EQ(writer_.SyncNow(), kNoError);
+  EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
+}
+
+TEST_F(AofWriterTest, TheSyncOfAFileThatIsNotNeededMayFail) {
+  Open(AppendFsync::kEverySecond);
+  Append(0, {"SET", "a", "1"});
+  Flush();
+  files_.FailAt(Operation::kSync, 1, EIO);
+  writer_.Open(std::move(files_.Open("next", FileSystem::Mode::kAppend).value()), 0);
+  writer_.ForgetClosedFiles();
+  files_.RunTasks();
+  EXPECT_EQ(writer_.SyncNow(), kNoError);
+  EXPECT_EQ(writer_.SyncedBytes(), writer_.AppendedBytes());
+}
+
 TEST_F(AofWriterTest, ANewFileBeginsWithSelectAndTheOldOneIsSynced) {
   Open(AppendFsync::kEverySecond);
   Append(0, {"SET", "a", "1"});

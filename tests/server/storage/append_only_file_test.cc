@@ -218,7 +218,25 @@ TEST_F(AppendOnlyFileTest, AnIncompleteTransactionIsDropped) {
     auto life = Start();
     EXPECT_EQ(life->Data().size(), 1u) << size;
     EXPECT_EQ(files_.Content(kIncremental).size(), multi);
+    const std::string kept = StrCat(kIncremental, ".removed");
+    const bool has_commands = size >= whole.find("*3\r\n$3\r\nSET\r\n$1\r\nb");
+    ASSERT_EQ(files_.KindOf(kept) == FileSystem::Kind::kFile, has_commands) << size;
+    if (!has_commands) continue;
+    EXPECT_EQ(files_.Content(kept), Bytes(whole).substr(multi, size - multi));
+    files_.Remove(kept);
   }
+}
+
+// A full disk must not prevent the start.
+TEST_F(AppendOnlyFileTest, AnIncompleteTransactionIsDroppedAlsoIfItCannotBeKept) {
+  Start()->Run("SET k v");
+  const std::string good = files_.Content(kIncremental);
+  files_.Put(kIncremental, good + "*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1\r\ny\r\n");
+  files_.FailAt(FaultyFiles::Operation::kWrite, 1, ENOSPC);
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  EXPECT_THAT(life->Log(), testing::HasSubstr("Cannot keep the removed end of the file: No space left on device"));
+  EXPECT_EQ(files_.Content(kIncremental), good);
 }
 
 TEST_F(AppendOnlyFileTest, ATornTailIsFatalWithoutAofLoadTruncated) {
@@ -364,6 +382,7 @@ TEST_F(AppendOnlyFileTest, AMissingManifestIsFatal) {
     }
     const std::string manifest = files.Content(kManifest);
     files.Remove(kManifest);
+    files.Put("appendonly.aof", "*3\r\n$3\r\nSET\r\n$3\r\nold\r\n$1\r\n1\r\n");  // must not be used instead
     const std::vector<std::string> before = files.Paths();
     ServerLife life(files, directives);
     EXPECT_EQ(life.outcome(), LoadOutcome::kFailed);
