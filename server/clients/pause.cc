@@ -25,7 +25,8 @@ KeyRemovalPermission::Answer KeyRemovalRule::Now() const {
       parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.env.settings.replica_ignore_maxmemory);
   if (is_followers) return Answer::kNo;
   const bool imports = parts_.env.settings.import_mode && !parts_.role.is_replica;
-  return imports || parts_.pause.IsOn() || parts_.env.phase.HasStopped() ? Answer::kNo : Answer::kYes;
+  if (imports || parts_.pause.IsOn() || parts_.env.phase.HasStopped()) return Answer::kNo;
+  return parts_.role.is_replica ? Answer::kYesHere : Answer::kYes;
 }
 
 }  // namespace respite

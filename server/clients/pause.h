@@ -63,7 +63,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
 // Decides whether keys may expire or be evicted now. kLater: a slow script or loading is in progress. kNo: clients or
 // writes are paused, this is a primary with import-mode, or the server has stopped. A replica answers kNo as well,
-// except for evictions with replica-ignore-maxmemory no.
+// except for evictions with replica-ignore-maxmemory no (kYesHere).
 class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire or be evicted now? (pause, role, loading)
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its

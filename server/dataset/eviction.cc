@@ -63,7 +63,10 @@ void Eviction::FreeMemoryBeforeCommand() {
 }
 
 Eviction::Outcome Eviction::FreeMemory() {
-  if (parts_.eviction_rule->Now() != KeyRemovalPermission::Answer::kYes) return Outcome::kWithin;
+  using Answer = KeyRemovalPermission::Answer;
+  const Answer may_evict = parts_.eviction_rule->Now();
+  if (may_evict != Answer::kYes && may_evict != Answer::kYesHere) return Outcome::kWithin;
+  const uint64_t evicted_before = parts_.data.stats.evicted_keys;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
     parts_.blocks.Clear();
@@ -71,6 +74,8 @@ Eviction::Outcome Eviction::FreeMemory() {
     if (excess != 0) outcome = EvictKeys(excess);
   }
   NoteOutcome(outcome);
+  const bool has_evicted = parts_.data.stats.evicted_keys != evicted_before;
+  if (has_evicted && may_evict == Answer::kYesHere) parts_.data.history.has_local_writes = true;
   return outcome;
 }
 

@@ -27,8 +27,9 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
  public:
   enum class Answer : uint8_t {
     kYes,
-    kLater,  // a slow script is running, or data is being loaded
-    kNo,     // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or after the stop
+    kYesHere,  // eviction on a replica with replica-ignore-maxmemory no: its primary keeps the keys
+    kLater,    // a slow script is running, or data is being loaded
+    kNo,       // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or after the stop
   };
   virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;

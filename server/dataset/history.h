@@ -29,9 +29,9 @@ struct History {                           // replication history of the data: i
   int stream_db = 0;            // number of the database that the stream's last SELECT selected
   int64_t least_offset = 0;     // a history that this server begins has at least this offset (OffsetFile)
   bool is_shared = false;  // true: other servers (replicas, a primary) may have this history, so snapshots store it
-  // True: the data has changes that are not in this history. Clients of a writable replica made them, here or on the
-  // server from which the data comes. Other servers that continue this history lack them.
-  bool has_local_writes = false;  // true: clients of a writable replica made changes that the history lacks
+  // True: the data has changes that are not in this history. Clients of a writable replica made them, or the eviction
+  // of a replica, here or on the server from which the data comes. Other servers that continue this history lack them.
+  bool has_local_writes = false;  // true: a replica made changes of its own, which the history lacks
 
   // How the data in memory is related to the history of the primary that this server follows. On a primary, this is
   // always kWhole.

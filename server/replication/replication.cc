@@ -180,7 +180,7 @@ void Replication::Promote() {
         "This server becomes a master, but at least one write of its former master failed here and is missing");
   }
   if (history.data == History::Data::kDiverged || history.has_local_writes) {
-    const char* const why = history.has_local_writes ? "clients have written to this replica" : "the data has diverged";
+    const char* const why = history.has_local_writes ? "this replica has changes of its own" : "the data has diverged";
     BeginNewHistory();
     services_.env.log.Notice(StrCat("New replication ID is ", history.id, ". There is no secondary ID, because ", why));
   } else {

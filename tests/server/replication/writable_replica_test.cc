@@ -40,7 +40,7 @@ TEST_F(WritableReplicaTest, ItsReplicasGetItsOwnWritesAfterItsPromotion) {
   EXPECT_FALSE(PromoteAndContinue());
   EXPECT_NE(writable_.history().former_id, old_id);
   EXPECT_GT(writable_.history().offset, old_offset) << "elections prefer it to replicas of the old history";
-  EXPECT_THAT(writable_.Log(), HasSubstr("There is no secondary ID, because clients have written to this replica"));
+  EXPECT_THAT(writable_.Log(), HasSubstr("There is no secondary ID, because this replica has changes of its own"));
   EXPECT_THAT(last_.Run("GET y"), Bulk("1"));
   EXPECT_THAT(client.Run("WAIT 1 0"), Int(1));
   EXPECT_THAT(client.Run("INCR y"), Int(2));
@@ -98,6 +98,16 @@ TEST_F(WritableReplicaTest, ItsFileKeepsTheMark) {
   EXPECT_TRUE(last_.IsLinked());
   EXPECT_EQ(Stat(writable_, "sync_partial_ok"), 0);
   EXPECT_THAT(last_.Run("GET y"), Bulk("1"));
+}
+
+// Its primary and the other replicas keep the keys.
+TEST_F(WritableReplicaTest, EvictionOnAReplicaCounts) {
+  writable_.Run("CONFIG SET replica-ignore-maxmemory no maxmemory-policy allkeys-random maxmemory 1");
+  network().Step(1000);
+  writable_.Run("CONFIG SET maxmemory 0");
+  ASSERT_THAT(writable_.Run("DBSIZE"), Int(0));
+  EXPECT_TRUE(writable_.history().has_local_writes);
+  EXPECT_FALSE(PromoteAndContinue());
 }
 
 // Another replica of the writable one may lack the write.
