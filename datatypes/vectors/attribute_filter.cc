@@ -294,6 +294,7 @@ void AttributeFilter::CollectFields() {
 bool AttributeFilter::ReadFields(Bytes attributes, std::vector<Value>& values, std::forward_list<std::string>& buffers,
                                  uint64_t& work) const {
   if (fields_.empty()) return true;
+  work += fields_.size() * sizeof(Value);
   values.resize(fields_.size());
   std::vector<bool> is_read(fields_.size());
   JsonFieldReader reader(attributes);

@@ -23,13 +23,15 @@ struct WatchList;
 
 struct Progress {  // progress of a request that runs in several Turns
   enum class Stage : uint8_t {
-    kNew,    // has not been paused or blocked
-    kAgain,  // has waited (pause, MIGRATE, or blocked) before it ran: must pass the checks (Gates) again
+    kNew,  // has not been paused or blocked
+    // Has waited (pause, MIGRATE, or blocked) before it ran, or called RestartInNextTurn: passes the checks again.
+    kAgain,  // must pass the checks (Gates) again
     kBegun,  // runs again without checks, after Call::ContinueInNextTurn or BlockedClients::Continue
   };
   Stage stage = Stage::kNew;    // kBegun: the request runs without the checks (Gates)
   int64_t spent_us = 0;         // how long the request has run so far, in µs
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
+  int restarts = 0;             // how often the handler has called Call::RestartInNextTurn
 };
 
 struct CommandState {  // base of what a command remembers until it continues in a later Turn

@@ -29,6 +29,8 @@ struct Call {                           // all that the handler of a running com
   bool failed = false;                  // the reply contains an error, although the handler threw no Refusal
   bool continues_later = false;         // the handler has called ContinueInNextTurn
   bool is_resumed = false;              // the handler runs again, after ContinueInNextTurn or BlockedClients::Continue
+  bool restarts_later = false;          // the handler has called RestartInNextTurn
+  int restarts = 0;                     // how often it has called it before
 
   bool HasPassed(int64_t deadline_ms) const {  // true: the deadline (Unix ms) has passed; false in a replay
     return deadline_ms <= unit.expiry_now_ms();
@@ -49,6 +51,9 @@ struct Call {                           // all that the handler of a running com
   // and the checks before a command (Gates) are not made again. Statistics count one call, at its end. Requires:
   // MayContinueLater(), and the handler throws no Refusal afterwards.
   void ContinueInNextTurn() { continues_later = true; }  // serves others first; then the handler runs again
+  // Lets the command begin anew in the next Turn, with the checks (Gates). For a handler that cannot continue, because
+  // its key was replaced meanwhile, or now belongs to another node. Requires: is_resumed, and nothing was replied.
+  void RestartInNextTurn() { restarts_later = true; }  // serves others first; then the command begins anew
   // Returns whether the handler may call ContinueInNextTurn. This is not allowed in transactions and scripts, in the
   // stream of the primary, when replies are off, and without a host (which runs the event loop).
   bool MayContinueLater() const;    // whether the handler may call ContinueInNextTurn

@@ -162,7 +162,7 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 [[gnu::always_inline]] inline Executor::Outcome Executor::RunToEnd(Request& request) {
   Run(request);
   if (request.session.blocked_client != nullptr) return Block(request);
-  if (request.continues_later) return ContinueLater(request);
+  if (request.continues_later || request.restarts_later) return ContinueLater(request);
   EndRequest(request);
   if (!parts_.env.phase.HasBusyScript()) parts_.blocked_clients.RunReadyRequests();  // if busy, they run later
   return Outcome::kDone;
@@ -284,7 +284,10 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
   SendDeferredPushes(session);
   ReadTime();
   PauseRequest(session, request.words,
-               {.stage = Progress::Stage::kBegun, .spent_us = current_execution_.last_us - request.started_us});
+               {.stage = request.restarts_later ? Progress::Stage::kAgain : Progress::Stage::kBegun,
+                .spent_us = current_execution_.last_us - request.started_us,
+                .has_met_faults = true,
+                .restarts = request.progress.restarts + (request.restarts_later ? 1 : 0)});
   return Outcome::kUnfinished;
 }
 
@@ -393,7 +396,8 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
             .blobs = request.blobs,
-            .is_resumed = request.progress.stage == Progress::Stage::kBegun};
+            .is_resumed = request.progress.stage == Progress::Stage::kBegun,
+            .restarts = request.progress.restarts};
   try {
     command.card->run(call);
     if (parts_.reply_editor && !session.out.HasOverflowed()) [[unlikely]]
@@ -405,6 +409,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     }
     if (session.tracking != nullptr) TrackReads(request);
     request.continues_later = call.continues_later;
+    request.restarts_later = call.restarts_later;
     if (call.failed) {
       request.ending = FinishedCall::Ending::kFailed;
       last_error_.clear();  // the error is inside the reply

@@ -28,6 +28,7 @@ struct Request {                 // one request, from its arguments to its reply
   size_t reply_start = 0;                                          // where in session.out the reply begins
   FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: the command ended with an error
   bool continues_later = false;                                    // the handler has called Call::ContinueInNextTurn
+  bool restarts_later = false;                                     // the handler has called Call::RestartInNextTurn
 };
 
 }  // namespace respite

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "server/commands/data/collection_words.h"
 #include "server/commands/families.h"
 #include "server/commands/vectors/vector_words.h"
 
@@ -159,8 +160,12 @@ struct VRandMember {
     call.reply.Bulk(table.NameOf(table.RandomSlot(call.random)));
   }
   static void ReplyRepeated(Call& call, const VectorTable& table, size_t count) {
+    const RandomReplyLimit limit(call, count);
     call.reply.Array(count);
-    for (size_t i = 0; i < count; ++i) ReplyOne(call, table);
+    for (size_t i = 0; i < count; ++i) {
+      ReplyOne(call, table);
+      limit.Check();
+    }
   }
   static void ReplySample(Call& call, const VectorTable& table, size_t count) {
     size_t left = std::min<size_t>(count, table.Count());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,8 @@ class VSimSearch final : public CommandState {
       if (!HasTime()) return false;
       const uint32_t slot = hits_[next_hit_].slot;
       if (!graph.IsUsed(slot) || !Matches(table, slot)) continue;
+      // An element may have got another slot meanwhile, and so be found twice.
+      if (!names_.emplace(table.NameOf(slot)).second) continue;
       const auto attributes = options_.with_attributes ? table.AttributesOf(slot) : std::nullopt;
       Add(graph.DistanceOf(slot, query_.View()), Copy(table.NameOf(slot)),
           attributes ? std::optional(Copy(*attributes)) : std::nullopt);
@@ -215,7 +218,8 @@ class VSimSearch final : public CommandState {
   std::vector<VectorHit> hits_;       // TRUTH: a heap, the farthest first; after the search the hits, nearest first
   size_t next_hit_ = 0;               // the next hit to check
   std::vector<FoundElement> elements_;
-  std::deque<std::string> texts_;  // names and attributes of `elements_`, if the set has changed
+  std::unordered_set<std::string> names_;  // of the hits that were checked, if the set has changed
+  std::deque<std::string> texts_;          // names and attributes of `elements_`, if the set has changed
 };
 
 void ReplyElements(Call& call, const VSimOptions& options, std::span<const FoundElement> elements) {
@@ -285,13 +289,14 @@ struct VSim {
       const VectorSet set = call.db.View<VectorSet>(entry);
       if (search.Fits(set.Table())) return Step(call, set.Table());
     }
-    call.session.command_state.reset();  // the set was removed, or replaced by another one
-    call.reply.Array(0);
+    call.session.command_state.reset();
+    call.RestartInNextTurn();  // the set was removed, or replaced by another one, or is on another node now
   }
   static void Step(Call& call, const VectorTable& table) {
     auto state = std::exchange(call.session.command_state, nullptr);  // is gone if Run throws
     auto& search = static_cast<VSimSearch&>(*state);
-    if (search.Run(table, !call.MayContinueLater())) {
+    constexpr int kMaxRestarts = 5;  // a search whose set is replaced again and again runs to its end at last
+    if (search.Run(table, !call.MayContinueLater() || call.restarts >= kMaxRestarts)) {
       return ReplyElements(call, search.options(), search.TakeElements(table));
     }
     call.session.command_state = std::move(state);

@@ -280,6 +280,54 @@ TEST_P(VectorSetCommands, ASearchSeesChangesOfOtherClients) {
   }
 }
 
+// RENAME is the usual way to exchange an index. The reply must be from the old or from the new set.
+TEST_P(VectorSetCommands, ASearchBeginsAnewIfItsSetIsReplaced) {
+  const auto add = [&](const char* key, int count) {
+    for (int i = 0; i < count; ++i) {
+      Run({"VADD", key, "VALUES", "2", std::to_string(i), "1", StrCat("e", i), "EF", "5", "M", "4", "SETATTR",
+           StrCat("{\"p\":\"", std::string(8'000, 'x'), "\",\"y\":1}")});
+    }
+  };
+  add("v", 1000);
+  add("new", 900);
+  TestClient other(server());
+  client().Begin("VSIM v VALUES 2 0 1 COUNT 2000 TRUTH FILTER '.y == 1'");
+  ASSERT_FALSE(client().Read().HasValue()) << "the search needs no second step";
+  other.Begin("RENAME new v");
+  for (int i = 0; i < 100; ++i) server().EndTurn();
+  EXPECT_EQ(client().Read().Size(), 900u);
+  client().Begin("VSIM v VALUES 2 0 1 COUNT 2000 TRUTH FILTER '.y == 1'");
+  other.Begin("DEL v");
+  for (int i = 0; i < 100; ++i) server().EndTurn();
+  EXPECT_EQ(client().Read().Size(), 0u);
+  add("v", 1000);
+  client().Begin("VSIM v VALUES 2 0 1 COUNT 2000 TRUTH FILTER '.y == 1'");
+  for (int i = 0; i < 100; ++i) {  // ends, although the set is replaced in each turn
+    other.Begin("COPY v w");
+    other.Begin("RENAME w v");
+    server().EndTurn();
+  }
+  EXPECT_EQ(client().Read().Size(), 1000u);
+  client().Begin("VSIM v VALUES 2 0 1 COUNT 2000 TRUTH FILTER '.y == 1'");
+  other.Begin("SET w 1");
+  other.Begin("RENAME w v");
+  for (int i = 0; i < 100; ++i) server().EndTurn();
+  EXPECT_THAT(client().Read(), Error(kWrongType));
+}
+
+// An error in a later step.
+TEST_P(VectorSetCommands, FiltersLimitWorkInEachStep) {
+  for (int i = 0; i < 200; ++i) {
+    Run({"VADD", "v", "VALUES", "2", std::to_string(i), "1", StrCat("e", i), "EF", "5", "M", "4", "SETATTR",
+         StrCat("{\"x\":\"", std::string(i == 199 ? 200'000 : 50'000, 'a'), "\"}")});
+  }
+  std::string comparisons = ".x == .x";
+  for (int i = 0; i < 30; ++i) comparisons += " and .x == .x";
+  EXPECT_THAT(Run({"VSIM", "v", "ELE", "e0", "TRUTH", "FILTER", comparisons}),
+              Error("ERR FILTER would read too many bytes for one element"));
+  EXPECT_THAT(Run("VCARD v"), Int(200));
+}
+
 TEST_P(VectorSetCommands, Links) {
   Run("VADD v VALUES 2 1 0 a");
   Run("VADD v VALUES 2 1 0 b");
@@ -320,6 +368,8 @@ TEST_P(VectorSetCommands, RandomElements) {
   EXPECT_THAT(Run("VRANDMEMBER v x"), Error("ERR COUNT value is not an integer"));
   // Redis 8.6.3 hangs or crashes.
   EXPECT_THAT(Run("VRANDMEMBER v -9223372036854775808"), Error("ERR value is out of range"));
+  Run({"VADD", "long", "VALUES", "2", "1", "1", std::string(1 << 20, 'x')});
+  EXPECT_THAT(Run("VRANDMEMBER long -600"), Error("ERR the reply would have more than 10000000 elements or 512 MB"));
 }
 
 TEST_P(VectorSetCommands, Ranges) {
