@@ -4,6 +4,7 @@
 
 #include "base/str_cat.h"
 #include "persistence/rdb_format.h"
+#include "persistence/rdb_module.h"
 
 namespace respite {
 
@@ -38,8 +39,10 @@ Result<Done> RdbSink::OnModuleAux(Bytes module) {
 }
 
 Result<Done> RdbSink::OnModuleValue(Bytes module) {
-  return Failure("The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" +
-                 std::string(module) + "'");
+  constexpr char kCannotLoad[] = "The RDB file contains module data I can't load: ";
+  // A known module: so the value has an encoding that only old versions of the module have written.
+  if (module == rdb::kJsonModule) return Failure(StrCat(kCannotLoad, "a document of RedisJSON 1 ('", module, "')"));
+  return Failure(StrCat(kCannotLoad, kNoModule, " type '", module, "'"));
 }
 
 }  // namespace respite

@@ -53,7 +53,7 @@ namespace {
 // Returns a legacy path in the form that begins with $.
 std::string WithRoot(Bytes text) {
   if (text == ".") return "$";
-  return StrCat(text.starts_with('.') || text.starts_with('[') ? "$" : "$.", text);
+  return StrCat(text.starts_with('.') ? "$" : "$.", text);
 }
 
 // Returns true if a text that IsLegacyText takes for a legacy path may be a computation: "$ + 1", "$~", "-$.a".

@@ -221,6 +221,8 @@ inline constexpr std::string_view kRevivedInValkey90[] = {
 
 // The commands that Redis 7.2 calls deprecated, but Redis 7.0 does not.
 inline constexpr std::string_view kRevivedInRedis70[] = {"psetex", "setex", "setnx"};
+// JSON.RESP is deprecated by its documentation only.
+inline constexpr std::string_view kRevivedInRedis80[] = {"json.resp"};
 // The commands that Redis 7.2 calls deprecated, but Valkey since 8.0 does not.
 inline constexpr std::string_view kRevivedInValkey80[] = {"cluster|slots"};
 
@@ -292,6 +294,16 @@ inline constexpr auto kTipsOfRedis70 = std::to_array<TextChange>({
 inline constexpr auto kSinceOfRedis70 = std::to_array<TextChange>({
     {"client|pause", "2.9.50"},
 });
+// The versions of RedisJSON, before it was a part of Redis.
+inline constexpr auto kSinceOfRedis80 = std::to_array<TextChange>({
+    {"json.arrappend", "1.0.0"},  {"json.arrindex", "1.0.0"},     {"json.arrinsert", "1.0.0"}, {"json.arrlen", "1.0.0"},
+    {"json.arrpop", "1.0.0"},     {"json.arrtrim", "1.0.0"},      {"json.clear", "2.0.0"},     {"json.debug", "1.0.0"},
+    {"json.debug|help", "1.0.0"}, {"json.debug|memory", "1.0.0"}, {"json.del", "1.0.0"},       {"json.forget", "1.0.0"},
+    {"json.get", "1.0.0"},        {"json.merge", "2.6.0"},        {"json.mget", "1.0.0"},      {"json.mset", "2.6.0"},
+    {"json.numincrby", "1.0.0"},  {"json.nummultby", "1.0.0"},    {"json.objkeys", "1.0.0"},   {"json.objlen", "1.0.0"},
+    {"json.resp", "1.0.0"},       {"json.set", "1.0.0"},          {"json.strappend", "1.0.0"}, {"json.strlen", "1.0.0"},
+    {"json.toggle", "2.0.0"},     {"json.type", "1.0.0"},
+});
 inline constexpr auto kTipsOfRedis74 = std::to_array<TextChange>({
     {"hpttl", ""},
     {"httl", ""},
@@ -338,10 +350,15 @@ inline constexpr CommandChanges kCommandsOfRedis70 = {.flags = kFlagsOfRedis70,
                                                       .since = kSinceOfRedis70};
 inline constexpr CommandChanges kCommandsOfRedis74 = {
     .flags = kFlagsOfRedis74, .key_flags = kKeyFlagsOfRedis74, .tips = kTipsOfRedis74};
-inline constexpr CommandChanges kCommandsOfRedis80 = {.flags = kFlagsOfRedis80, .key_flags = kKeyFlagsOfRedis80};
-inline constexpr CommandChanges kCommandsOfRedis82 = {.flags = kFlagsOfRedis80, .key_flags = kKeyFlagsOfRedis74};
-inline constexpr CommandChanges kCommandsOfRedis86 = {
-    .flags = kFlagsOfRedis86, .key_flags = kKeyFlagsOfRedis74, .tips = kTipsOfRedis86};
+inline constexpr CommandChanges kCommandsOfRedis80 = {
+    .flags = kFlagsOfRedis80, .revived = kRevivedInRedis80, .key_flags = kKeyFlagsOfRedis80, .since = kSinceOfRedis80};
+inline constexpr CommandChanges kCommandsOfRedis82 = {
+    .flags = kFlagsOfRedis80, .revived = kRevivedInRedis80, .key_flags = kKeyFlagsOfRedis74, .since = kSinceOfRedis80};
+inline constexpr CommandChanges kCommandsOfRedis86 = {.flags = kFlagsOfRedis86,
+                                                      .revived = kRevivedInRedis80,
+                                                      .key_flags = kKeyFlagsOfRedis74,
+                                                      .tips = kTipsOfRedis86,
+                                                      .since = kSinceOfRedis80};
 inline constexpr CommandChanges kCommandsOfValkey80 = {
     .flags = kFlagsOfValkey80, .revived = kRevivedInValkey80, .key_flags = kKeyFlagsOfRedis74};
 inline constexpr CommandChanges kCommandsOfValkey81 = {.flags = kFlagsOfValkey81,

@@ -319,6 +319,13 @@ TEST(RdbFile, RefusesDataOfModulesByName) {
                         out.Length(ModuleId("graphdata", 11));
                       }),
             "The RDB file contains module data I can't load: no matching module type 'graphdata' at 23");
+  EXPECT_EQ(OutcomeOf(9,
+                      [](RdbOutput& out) {
+                        out.Type(rdb::Type::kModule2);
+                        out.Text("key");
+                        out.Length(ModuleId("ReJSON-RL", 0));
+                      }),
+            "The RDB file contains module data I can't load: a document of RedisJSON 1 ('ReJSON-RL') at 23");
   EXPECT_THAT(OutcomeOf(9, PutModuleAux),
               HasSubstr("The RDB file contains AUX module data I can't load: no matching module 'ReJSON-RL' at"));
   KeyspaceSink sink;

@@ -203,8 +203,8 @@ struct JsonArrPop {
     uint64_t changes = 0;
     targets.matches.ForEach([&](JsonValue& array, size_t i) {
       if (!array.Is(JsonKind::kArray)) return;
-      ++changes;  // as in Redis, an empty array also counts
       if (array.Size() == 0) return;
+      ++changes;
       const auto size = static_cast<int64_t>(array.Size());
       const auto place = static_cast<size_t>(std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1));
       popped[i] = JsonText(*array.Elements()[place]);

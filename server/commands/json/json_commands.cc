@@ -46,6 +46,7 @@ struct JsonAssignment {
   Bytes float_type = {};  // FPHA; empty: none
   JsonPath path = {};     // after Check
   JsonValue value = {};   // after Check
+  bool is_made = true;    // false: the path had no place for the value, so the change was not made
 
   bool IsAtRoot() const { return path_text == "$" || path_text == "."; }  // true: the path is the whole document
 };
@@ -216,6 +217,7 @@ struct JsonSet {
     } else if (call.args.TakeToken("FPHA")) {
       assignment.float_type = call.args.Next();
     } else {
+      TakeJsonText(call);  // throws if the word is not UTF-8
       throw Refusal{refusals::kSyntax};
     }
   }
@@ -257,11 +259,12 @@ struct JsonMSet {
       const auto result = results.find(assignment.key);
       if (result == results.end()) {
         JsonBudget unlimited(UINT64_MAX);  // TakeChecked has counted the steps
-        AssignInside(unlimited, document->Document().root(), assignment, Overwrite);
+        assignment.is_made = AssignInside(unlimited, document->Document().root(), assignment, Overwrite);
       } else if (result->second) {
         document->Document().root() = std::move(*std::exchange(result->second, std::nullopt));
       }
-      document.ReportChange("json.mset");
+      // As in Redis, a triplet that sets nothing counts as a change, but sends no event.
+      assignment.is_made ? document.ReportChange("json.mset") : document.ReportChangeWithoutEvent();
     }
     call.reply.Ok();
   }
@@ -273,8 +276,8 @@ struct JsonMSet {
   // missing. `budget`: limit of work for all assignments of the request.
   static JsonAssignment TakeChecked(Call& call, JsonBudget& budget) {
     const Bytes key = call.args.Next();
-    JsonAssignment assignment{key, TakeArgument(call), {}};
     const JsonValue* root = PeekJson(call, key);
+    JsonAssignment assignment{key, TakeArgument(call), {}};
     if (root == nullptr && !assignment.IsAtRoot()) throw Refusal{refusals::kNotAtRoot};
     assignment.path = ParseJsonPath(call, assignment.path_text);
     const bool is_inside = root != nullptr && !assignment.path.IsRoot();
@@ -293,10 +296,9 @@ struct JsonMSet {
     if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
     return TakeJsonText(call);
   }
-  // Returns the documents of the keys that occur several times, as they are after all their assignments. An assignment
-  // may make a document larger, so that the next one takes many more steps than TakeChecked has counted. Therefore they
-  // are tried on a copy, and throw a Refusal before anything is changed if `budget` is spent. An assignment changes
-  // nothing if its path can no longer be assigned to.
+  // Returns the documents of the keys that occur several times, as they are after all their assignments. One assignment
+  // may enlarge a document, so that the next takes more steps than TakeChecked has counted. So they are made on a copy;
+  // throws a Refusal if `budget` is spent. An assignment to a path that has no place any more changes nothing.
   static std::unordered_map<Bytes, std::optional<JsonValue>> ResultsOfRepeated(Call& call,
                                                                                std::vector<JsonAssignment>& assignments,
                                                                                JsonBudget& budget) {
@@ -312,9 +314,10 @@ struct JsonMSet {
         result->second = root->Clone();
       }
       try {
-        AssignInside(budget, *result->second, assignment, Overwrite);
+        assignment.is_made = AssignInside(budget, *result->second, assignment, Overwrite);
       } catch (const Refusal&) {
         if (budget.IsSpent()) throw;
+        assignment.is_made = false;
       }
     }
     return results;

@@ -42,11 +42,17 @@ double RoundTo(const FloatType& type, double number) {
 
 // Returns the number with the fewest decimal digits that rounds to `number` in this type.
 double ShortestIn(const FloatType& type, double number) {
+  if (type.mantissa_bits == DBL_MANT_DIG - 1) return number;
+  std::array<char, 40> text;
+  double shorter = 0;
+  if (type.mantissa_bits == FLT_MANT_DIG - 1) {
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(number));
+    std::from_chars(text.data(), end.ptr, shorter);
+    return shorter;
+  }
   for (int digits = 1; digits < DBL_DECIMAL_DIG; ++digits) {
-    std::array<char, 40> text;
     const auto end =
         std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::scientific, digits - 1);
-    double shorter = 0;
     std::from_chars(text.data(), end.ptr, shorter);
     if (RoundTo(type, shorter) == number) return shorter;
   }

@@ -1,8 +1,6 @@
 #include "server/commands/json/json_words.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include "datatypes/json/json_parser.h"
@@ -150,14 +148,16 @@ std::vector<JsonValue*> JsonTargets::Distinct() const {
 }
 
 std::vector<uint32_t> JsonTargets::FirstPlaces() const {
-  std::vector<uint32_t> order(values.size()), first(values.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](uint32_t i, uint32_t j) {
-    return values[i] != values[j] ? std::less<>()(values[i], values[j]) : i < j;
-  });
-  for (size_t i = 0; i < order.size(); ++i) {
-    const bool is_repeated = i != 0 && values[order[i]] == values[order[i - 1]];
-    first[order[i]] = is_repeated ? first[order[i - 1]] : order[i];
+  std::vector<std::pair<uintptr_t, uint32_t>> sorted;  // the address of each value, and its index
+  sorted.reserve(values.size());
+  for (const JsonValue* value : values) {
+    sorted.emplace_back(reinterpret_cast<uintptr_t>(value), static_cast<uint32_t>(sorted.size()));
+  }
+  std::ranges::sort(sorted);
+  std::vector<uint32_t> first(values.size());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const bool is_repeated = i != 0 && sorted[i].first == sorted[i - 1].first;
+    first[sorted[i].second] = is_repeated ? first[sorted[i - 1].second] : sorted[i].second;
   }
   return first;
 }

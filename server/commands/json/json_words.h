@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -103,10 +102,14 @@ void JsonTargets::ForEach(Change&& change) const {  // calls change(value, index
     for (size_t i = values.size(); i-- > 0;) change(*values[i], i);
     return;
   }
+  // Sorts the indexes by first[i], in descending order: counts the indexes with each first[i], then gives each its
+  // place.
   const std::vector<uint32_t> first = FirstPlaces();
-  std::vector<uint32_t> order(first.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](uint32_t i, uint32_t j) { return first[i] != first[j] ? first[i] > first[j] : i < j; });
+  std::vector<uint32_t> ends(first.size()), order(first.size());
+  for (const uint32_t place : first) ++ends[place];
+  uint32_t end = 0;
+  for (size_t place = ends.size(); place-- > 0;) ends[place] = end += ends[place];
+  for (size_t i = first.size(); i-- > 0;) order[--ends[first[i]]] = static_cast<uint32_t>(i);
   for (const uint32_t i : order) change(*values[i], size_t{i});
 }
 

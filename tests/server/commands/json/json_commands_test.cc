@@ -131,6 +131,8 @@ TEST_P(JsonCommands, SeveralKeys) {
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 fresh $.x 1"), Error("ERR new objects must be created at the root"));
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 d2 $ {"), Error("EOF while parsing an object at line 1 column 1"));
   EXPECT_THAT(Run("JSON.MSET d1 $.a 9 d2"), Error("ERR wrong number of arguments for 'json.mset' command"));
+  EXPECT_THAT(Run("JSON.MSET d1 $.a 9 text"), Error(kWrongKeyType));
+  EXPECT_THAT(Run({"JSON.SET", "d1", "$.a", "9", "\xff"}), Error("Couldn't parse as UTF-8 string"));
   EXPECT_EQ(Get("d1"), R"({"a":1,"n":{"a":3}})");
   EXPECT_THAT(Run("JSON.MSET new $ {} new $.x 1"), Error("ERR new objects must be created at the root"));
   EXPECT_THAT(Run("JSON.MSET d1 $..none x"), Error("Err wrong static path"));
@@ -454,7 +456,9 @@ TEST_P(JsonCommands, KeyspaceEvents) {
   EXPECT_EQ(event_of({"JSON.DEL", "k", "$.none"}), "");
   EXPECT_EQ(event_of({"JSON.GET", "k"}), "");
   EXPECT_EQ(event_of({"JSON.SET", "k", "$.a", "[]"}), "json.set");
-  EXPECT_EQ(event_of({"JSON.ARRPOP", "k", "$.a"}), "json.arrpop");
+  EXPECT_EQ(event_of({"JSON.ARRPOP", "k", "$.a"}), "") << "the array is empty";
+  EXPECT_EQ(event_of({"JSON.MSET", "k", "$.a.b", "2"}), "") << "an array has no member";
+  EXPECT_EQ(event_of({"JSON.MSET", "k", "$.a", "2", "k", "$.a.b", "2"}), "json.mset");
   EXPECT_EQ(event_of({"JSON.DEL", "k"}), "json.del");
 }
 
