@@ -89,6 +89,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
+  bool lolwut_draws_fractal = false;           // LOLWUT draws a Julia set, and says "Valkey ver.", not "Redis ver."
   std::string_view mode_field = "redis_mode";  // INFO field with the mode: standalone, cluster …
   std::string_view redis_version = "7.2.4";    // version number that INFO and scripts show
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version

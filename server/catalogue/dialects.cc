@@ -247,6 +247,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   DialectTraits traits = TraitsOfValkey90();
   traits.version = traits.valkey_version = "9.1.2";
   traits.valkey_version_number = 0x090102;
+  traits.lolwut_draws_fractal = true;
   traits.expiry_is_checked_first = true;
   traits.xread_needs_last_entry = false;
   traits.geo_errors_name_member = true;

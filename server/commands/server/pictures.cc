@@ -1,7 +1,11 @@
 #include "server/commands/server/pictures.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
+
+#include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -33,6 +37,24 @@ std::string Labyrinth(Random& random, PictureSize size) {
     text += '\n';
   }
   return text + "\nA way out is not promised. ";
+}
+
+std::string JuliaSet(PictureSize size, std::complex<double> constant) {
+  constexpr std::string_view kShades = " .,:;ox%#@";
+  constexpr double kWidth = 3.2, kHeight = 2.4;  // the part of the plane that is shown, with 0 in the middle
+  std::string text;
+  for (int64_t row = 0; row < size.rows; ++row) {
+    for (int64_t column = 0; column < size.columns; ++column) {
+      std::complex<double> z(kWidth * ((static_cast<double>(column) + .5) / static_cast<double>(size.columns) - .5),
+                             kHeight * (.5 - (static_cast<double>(row) + .5) / static_cast<double>(size.rows)));
+      size_t shade = 0;
+      for (; shade + 1 < kShades.size() && std::norm(z) <= 4; ++shade) z = z * z + constant;
+      text += kShades[shade];
+    }
+    text += '\n';
+  }
+  return StrCat(text, "\nThe Julia set of ", FixedText(constant.real(), 2), " + ", FixedText(constant.imag(), 2),
+                "i. ");
 }
 
 std::string Skyline(Random& random, PictureSize size) {

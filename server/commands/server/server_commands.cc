@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <complex>
+#include <numbers>
 #include <string>
 
 #include "base/log.h"
@@ -28,6 +30,7 @@ namespace {
 constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
 constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
+constexpr char kFractalSyntax[] = "ERR Syntax error. Use: LOLWUT [columns rows] [real imaginary]";
 constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 }  // namespace
@@ -142,21 +145,35 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // LOLWUT draws the picture of version 5 or 6, given by VERSION. Otherwise it shows only the version of the server,
-  // because Redis 7.2 has no picture of its own.
+  // LOLWUT draws the picture of version 5, 6 or 9, given by VERSION. Otherwise it draws the picture of the emulated
+  // version, if it has one: Redis has none since 7.0, and the one of Valkey 9.1 is a Julia set.
   static void Run(Call& call) {
-    std::string text;
-    if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
-    text += "Redis ver. " + std::string(call.services.env.dialect.traits.version) + "\n";
+    const DialectTraits& traits = call.services.env.dialect.traits;
+    const int64_t version = call.args.TakeTokenWith("VERSION", 1) ? call.args.NextInteger() : 9;
+    std::string text = Picture(call, version);
+    text += (traits.lolwut_draws_fractal ? "Valkey ver. " : "Redis ver. ") + std::string(traits.version) + "\n";
     call.reply.Verbatim(text, "txt");
   }
 
  private:
-  static std::string Picture(Call& call) {
-    const int64_t version = call.args.NextInteger();
+  static std::string Picture(Call& call, int64_t version) {
     if (version == 5) return Labyrinth(call.random, TakeSize(call.args, {.columns = 66, .rows = 12}));
     if (version == 6) return Skyline(call.random, TakeSize(call.args, {.columns = 80, .rows = 20}));
+    if (version == 9 && call.services.env.dialect.traits.lolwut_draws_fractal) return TakeFractal(call);
     return {};
+  }
+  static std::string TakeFractal(Call& call) {
+    const size_t arguments = call.args.Left();
+    if (arguments != 0 && arguments != 2 && arguments != 4) throw Refusal{refusals::kFractalSyntax};
+    PictureSize size{.columns = 80, .rows = 40};
+    std::complex<double> constant = std::polar(0.7885, call.random.Unit() * 2 * std::numbers::pi);
+    if (arguments > 0) size.columns = std::clamp<int64_t>(call.args.NextInteger(), 1, 160);
+    if (arguments > 0) size.rows = std::clamp<int64_t>(call.args.NextInteger(), 1, 80);
+    if (arguments > 2) {
+      const double real = call.args.NextDouble();
+      constant = {real, call.args.NextDouble()};
+    }
+    return JuliaSet(size, constant);
   }
   static PictureSize TakeSize(Args& args, PictureSize size) {
     if (!args.AtEnd()) size.columns = std::clamp<int64_t>(args.NextInteger(), 1, 1000);

@@ -47,6 +47,21 @@ TEST_P(ServerCommands, LolwutEndsWithTheVersion) {
   }
 }
 
+TEST_P(ServerCommands, LolwutOfValkey91DrawsAJuliaSet) {
+  TestServer emulated(TestServer::Options{.directives = {"emulate valkey:9.1"}});
+  TestClient client_of_91(emulated, GetParam());
+  for (const char* picture : {"LOLWUT 30 4", "LOLWUT VERSION 9 30 4", "LOLWUT 30 4 -0.7 0.3"}) {
+    const std::string text = client_of_91.Run(picture).Text();
+    EXPECT_TRUE(text.ends_with("Valkey ver. 9.1.2\n")) << text;
+    EXPECT_EQ(text.find('\n'), 30u) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4 + 2) << text;
+  }
+  for (const char* bad : {"LOLWUT 1", "LOLWUT 1 2 3", "LOLWUT 1 2 3 4 5"})
+    EXPECT_THAT(client_of_91.Run(bad), Error("ERR Syntax error. Use: LOLWUT [columns rows] [real imaginary]"));
+  EXPECT_THAT(client_of_91.Run("LOLWUT a 2"), Error("ERR value is not an integer or out of range"));
+  EXPECT_THAT(client_of_91.Run("LOLWUT 1 2 x 3"), Error("ERR value is not a valid float"));
+}
+
 TEST_P(ServerCommands, ShutdownChecksItsWords) {
   EXPECT_THAT(Run("SHUTDOWN soon"), Error("ERR syntax error"));
   EXPECT_THAT(Run("SHUTDOWN SAVE NOSAVE"), Error("ERR syntax error"));
