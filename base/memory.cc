@@ -20,6 +20,12 @@
 #include <sanitizer/allocator_interface.h>
 #endif
 
+#ifdef RESPITE_JEMALLOC
+// jemalloc reads this variable when the program starts. It returns pages that were not used again for a second, not for
+// ten: a hash table that grows leaves many of them.
+const char* malloc_conf = "dirty_decay_ms:1000";
+#endif
+
 namespace respite {
 
 #ifdef RESPITE_JEMALLOC

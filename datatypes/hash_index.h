@@ -23,7 +23,7 @@
 //   page of 63 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
 //                               this bit yet, the directory is copied to double its size
 //
-// So the pages of a large table are 70 to 85 % full on average. A table of millions of items grows in steps of a few
+// So the pages of a large table are 75 to 85 % full on average. A table of millions of items grows in steps of a few
 // hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages that are nearly empty
 // merge.
 //
@@ -250,7 +250,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
  private:
   static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kMinItemsPerBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket when a page is made for a known number of items
+  static constexpr size_t kItemsPerNewBucket = 6;    // items per bucket when a page is made for a known number of items
   static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;  // Reserve plans pages with at most this many slots
@@ -350,6 +350,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   bool InsertInLargerPage(const Slot& slot, uint64_t hash) {  // grows or splits the page; false: still no room
     if (!GrowOrSplitPage(hash)) return false;
+    // A split may put so many items in one half that its page is full. Then this page grows.
+    if (const PageRef page = PageOf(hash); page->used == page.Capacity() && page.BucketCount() < kMaxBuckets)
+      GrowOrSplitPage(hash);
     const PageRef page = PageOf(hash);
     return page.Put(slot, HashTrace::Of(hash, page->depth), kMaxBuckets);
   }
