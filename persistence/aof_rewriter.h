@@ -2,8 +2,8 @@
 //
 //   base = ["#TS:" seconds CRLF] prologue { FUNCTION LOAD code } { SELECT n, keys }
 //
-// `prologue` is any requests that must come first: CLUSTER SYNCSLOTS HIDE, if a migration hides slots. There is one
-// FUNCTION LOAD for each library, and one SELECT for each database with keys. value_commands.h says which commands
+// `prologue` is any requests that must come first: CLUSTER SYNCSLOTS ESTABLISH, if a migration hides slots. There is
+// one FUNCTION LOAD for each library, and one SELECT for each database with keys. value_commands.h says which commands
 // write a key.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace respite {
 struct AofBaseOptions {                               // how WriteAofBaseAsCommands writes the data set as commands
   GradualSync sync = GradualSync::kIncremental;       // kIncremental: WriteAofBaseAsCommands also syncs every 32 MB
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
-  Bytes prologue = {};              // requests to write first (CLUSTER SYNCSLOTS HIDE), in RESP; empty: none
+  Bytes prologue = {};              // requests to write first (CLUSTER SYNCSLOTS ESTABLISH), in RESP; empty: none
   uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
 };
 

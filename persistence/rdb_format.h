@@ -134,6 +134,7 @@ enum class Type : uint8_t {
 
 // Opcodes: the first byte of an item, or of an attribute of the next key (its deadline, idle time or frequency). Any
 // smaller first byte is the type of a value, and begins a key.
+inline constexpr uint8_t kSlotImport = 243;  // of Valkey 9: slots that a node is importing
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
 inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0
@@ -173,6 +174,9 @@ inline constexpr size_t kVersionDigits = 4;
 inline constexpr std::string_view kValkeySignature = "VALKEY";
 inline constexpr size_t kValkeyVersionDigits = 3;
 inline constexpr uint16_t kValkeyVersion = 80;
+
+// The auxiliary field with the slots that a node is importing (server/storage/hidden_slots_text.h).
+inline constexpr std::string_view kHiddenSlotsAux = "respite-hidden-slots";
 
 // Versions of the format. Redis 7.0 writes kVersionOf70, which this server writes for RdbDialect::k70, and in payloads
 // for older versions. Redis 7.2 writes kVersion. Redis 7.4 writes kVersionOfTimedHashes, which this server writes only

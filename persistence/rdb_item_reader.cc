@@ -122,7 +122,7 @@ bool RdbItemReader::ReadItem() {
       stage_ = Stage::kChecksum;
       return PassBatchToSink();
     default:
-      return opcode >= rdb::kSlotInfo ? ReadRareItem(opcode) : ReadKey(opcode);
+      return opcode >= rdb::kSlotImport ? ReadRareItem(opcode) : ReadKey(opcode);
   }
 }
 
@@ -140,6 +140,8 @@ bool RdbItemReader::ReadRareItem(uint8_t opcode) {
       return Fail(Kind::kCorrupt, "Pre-release function format not supported.");
     case rdb::kModuleAux:
       return ReadModuleAux();
+    case rdb::kSlotImport:
+      return ReadSlotImport();
     default:  // slot information, an unused hint
       for (int i = 0; i < 3; ++i) input_->Length();
       return CheckRdbInput();
@@ -178,6 +180,25 @@ bool RdbItemReader::ReadAux() {
   const RdbText value = input_->Text();
   if (!CheckRdbInput()) return false;
   sink_.OnAux(name.View(), value.View(), Offset());
+  return true;
+}
+
+// Reads the slots that a node of Valkey 9 is importing: the name of the migration, and ranges of slots. Reports them
+// like the field kHiddenSlotsAux that Respite writes.
+bool RdbItemReader::ReadSlotImport() {
+  step_ = Step::kAux;
+  constexpr uint64_t kMaxRanges = 16384;
+  std::string text(input_->Text().View());
+  const uint64_t ranges = input_->Length();
+  if (!CheckRdbInput()) return false;
+  if (ranges > kMaxRanges) return Fail(Kind::kCorrupt, "too many ranges of slots");
+  for (uint64_t i = 0; i < ranges; ++i) {
+    const uint64_t first = input_->Length();
+    const uint64_t last = input_->Length();
+    if (!CheckRdbInput()) return false;
+    StrAppend(text, " ", first, "-", last);
+  }
+  sink_.OnAux(rdb::kHiddenSlotsAux, text, Offset());
   return true;
 }
 

@@ -59,6 +59,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReadDatabase();                   // reads SELECTDB: the database of the next keys; false: bad, or too few bytes
   bool ReadResizeDb();                   // reads RESIZEDB: how many keys follow; false: bad, or too few bytes
   bool ReadAux();                        // reads an auxiliary field, such as redis-ver; false: bad, or too few bytes
+  bool ReadSlotImport();                 // reads slots that Valkey 9 is importing; false: bad, or too few bytes
   bool ReadLibrary();                    // reads the code of a function library; false: bad, or too few bytes
   bool ReadModuleAux();                  // skips what a module stored outside keys; false: bad, or too few bytes
   bool SkipModuleParts();                // skips the parts of a module's data; false: bad, or too few bytes

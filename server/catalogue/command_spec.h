@@ -270,7 +270,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool reports_disk_trouble = false;  // refused with MISCONF, as writes are, while persistence fails
   bool keeps_caching_choice = false;  // CLIENT CACHING stays in force after it and after its subcommands
   bool serves_moving_slots = false;   // in a cluster: runs during a slot migration, even if some keys have moved
-  bool sent_by_slot_source = false;   // sent with the changes of exported slots, although it has no keys (MULTI …)
+  bool sent_by_slot_source = false;   // sent with the changes of exported slots, although it has no keys (SELECT …)
   uint8_t public_words = kAllWords;   // first words (with the name) that crash and TEST reports may show
   FlagsHook flags_of = nullptr;       // flags of one request, for EXEC and scripts; null: always `flags`
   bool uses_all_databases = false;    // for ACL: uses all databases, so a user limited to some may not run it

@@ -497,28 +497,14 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Claims the slots with a larger epoch, because otherwise the former owner would continue to claim them. Returns this
-// epoch. Saves nodes.conf, and tells all nodes immediately.
-uint64_t Cluster::TakeSlots(const SlotSet& slots) {
+// Claims the slots with a larger epoch, because otherwise the former owner would continue to claim them. Saves
+// nodes.conf, and tells all nodes immediately.
+void Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   slot_claims_.BumpEpoch();
   view_->RequestSave(ClusterView::Save::kNow);
   view_->RequestHealthCheck();
   gossip_.BroadcastPong(Gossip::To::kAll);
-  return view_->me().config_epoch;
-}
-
-void Cluster::ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken) {
-  if (epoch > BusPacket::kMaxEpoch) return;
-  ClusterNode* const node = view_->Find(id);
-  if (node == nullptr) {
-    DeleteSlots(taken);
-    return taken.ForEach([this](int slot) { core_.host.DeleteKeysInSlot(slot, core_.view); });
-  }
-  UpdateBody update{epoch, id, view_->SlotsOf(*node)};
-  taken.ForEach([&](int slot) { update.slots.Add(slot); });
-  view_->current_epoch = std::max(view_->current_epoch, epoch);
-  slot_claims_.ApplyUpdate(update);
 }
 
 void Cluster::FailOver(FailoverMode mode) {

@@ -72,11 +72,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Makes this node the owner of the slots, after their keys were moved from the former owner to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // makes this node the owner; returns the epoch of its claim
-  // Called on the node that exports slots, after node `id` has answered CLUSTER SYNCSLOTS TAKEOVER with "OK <epoch>".
-  // Records the new owner immediately, without waiting for the bus packet in which `id` claims the slots with this
-  // epoch. If this node does not know `id`, the slots have no owner for now, and their keys are deleted here.
-  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
+  void TakeSlots(const SlotSet& slots);  // makes this node the owner
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
   bool BumpEpoch() { return slot_claims_.BumpEpoch(); }  // takes a new largest epoch; false: this node has it already

@@ -56,8 +56,7 @@ inline uint32_t FlagsOfRequest(const Services& services, const Session& session,
 // them and they lack the flag kAdmin.
 bool IsAllowedInStreams(const Command& command);  // whether the AOF, replication or a fixture may contain the command
 // Returns whether a node that sends slots to this one may send the command: commands that change keys which they name,
-// and those with CommandSpec::sent_by_slot_source, such as SELECT, MULTI and EXEC. Scripts are sent as the commands
-// that they have run.
+// and those with CommandSpec::sent_by_slot_source, such as SELECT. Scripts are sent as the commands that they have run.
 bool IsSentBySlotSource(const Command& command);  // true: a node that sends slots may send this command
 
 class Gates {  // the checks that may refuse a command before it runs

@@ -18,6 +18,12 @@ Bytes TakeUntil(char mark, Bytes& text) {
   return taken;
 }
 
+// The name must be one that CLUSTER SYNCSLOTS accepts, because it is written into the append-only file.
+bool IsMigrationName(Bytes name) {
+  constexpr size_t kNameLength = 40;
+  return name.size() == kNameLength && name.find_first_not_of("0123456789abcdef") == Bytes::npos;
+}
+
 std::optional<SlotRange> RangeOf(Bytes word) {
   const auto first = ParseInteger(TakeUntil('-', word));
   const auto last = ParseInteger(word);
@@ -37,7 +43,7 @@ std::string SlotRangesText(const SlotSet& slots) {
 }
 
 std::vector<std::string> HideSlotsRequest(Bytes name, const SlotSet& slots) {
-  std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "HIDE", "NAME", std::string(name), "SLOTSRANGE"};
+  std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "ESTABLISH", "NAME", std::string(name), "SLOTSRANGE"};
   for (const SlotRange& range : RangesOf(slots)) {
     words.push_back(std::to_string(range.first));
     words.push_back(std::to_string(range.last));
@@ -51,8 +57,9 @@ std::string HideSlotsRequests(const HiddenSlots& hidden) {
   return text;
 }
 
-std::vector<std::string> RevealSlotsRequest(Bytes name) {
-  return {"CLUSTER", "SYNCSLOTS", "REVEAL", "NAME", std::string(name)};
+std::vector<std::string> FinishImportRequest(Bytes name, SlotImportEnd end) {
+  const std::string state = end == SlotImportEnd::kSuccess ? "SUCCESS" : "FAILED";
+  return {"CLUSTER", "SYNCSLOTS", "FINISH", "STATE", state, "NAME", std::string(name)};
 }
 
 std::string HiddenSlotsText(const HiddenSlots& hidden) {
@@ -73,7 +80,7 @@ void ReadHiddenSlots(Bytes text, HiddenSlots& hidden) {
       const auto range = RangeOf(TakeUntil(' ', ranges));
       for (int slot = range ? range->first : 0; range && slot <= range->last; ++slot) slots.Add(slot);
     }
-    if (!name.empty() && !slots.IsEmpty()) hidden.Hide(std::move(name), slots);
+    if (IsMigrationName(name) && !slots.IsEmpty()) hidden.Hide(std::move(name), slots);
   }
 }
 

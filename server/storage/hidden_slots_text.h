@@ -6,28 +6,30 @@
 //
 // As requests in the append-only file and the replication stream:
 //
-//   CLUSTER SYNCSLOTS HIDE NAME name SLOTSRANGE first last { first last }
-//   CLUSTER SYNCSLOTS REVEAL NAME name
+//   CLUSTER SYNCSLOTS ESTABLISH NAME name SLOTSRANGE first last { first last }
+//   CLUSTER SYNCSLOTS FINISH STATE SUCCESS|FAILED NAME name
+//
+// Valkey 9 writes these requests too, with further arguments.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "datatypes/keyspace.h"
+#include "persistence/rdb_format.h"
 
 namespace respite {
-
-inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";  // name of the RDB field
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // slots being imported: "9f3c… 0-2;07ab… 9-9"
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsText, adds its slots to `hidden`
 
-std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
+std::vector<std::string> HideSlotsRequest(Bytes name,  // CLUSTER SYNCSLOTS ESTABLISH, which hides the slots
                                           const SlotSet& slots);
-std::string HideSlotsRequests(const HiddenSlots& hidden);  // the requests HIDE as RESP, one for each name
+std::string HideSlotsRequests(const HiddenSlots& hidden);   // the requests ESTABLISH as RESP, one for each name
+enum class SlotImportEnd : uint8_t { kSuccess, kFailure };  // kFailure: the keys were deleted
 // Returns the request that makes the slots of a migration visible again, after HideSlotsRequest has hidden them. `name`
 // is the name of the migration.
-std::vector<std::string> RevealSlotsRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL, for the AOF and replicas
+std::vector<std::string> FinishImportRequest(Bytes name, SlotImportEnd end);  // CLUSTER SYNCSLOTS FINISH
 
 std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"
 

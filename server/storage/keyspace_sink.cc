@@ -87,7 +87,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     services_.storage.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (name == kLocalWritesAux) {
     services_.storage.loading.file_history().has_local_writes = Number(value) != 0;
-  } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
+  } else if (name == rdb::kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
     ReadHiddenSlots(value, target_.keyspace.hidden());
   } else if (log.IsLevelEnabled(LogLevel::kDebug)) {
     constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};

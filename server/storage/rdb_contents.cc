@@ -55,7 +55,7 @@ RdbContent RdbContents::ContentFor(RdbPurpose purpose) const {
     if (parts_.history.has_local_writes) content.aux.emplace_back(kLocalWritesAux, "1");
   }
   if (!parts_.keyspace.hidden().IsEmpty())
-    content.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
+    content.aux.emplace_back(rdb::kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
   content.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
   return content;
 }

@@ -39,7 +39,7 @@ class ImportTarget final : public FuzzedClient {
     if (!server().services().slot_migrations.IsImporting()) std::abort();
   }
   void HandOver() {
-    for (const char* step : {"SNAPSHOT-EOF", "ACK", "PAUSED", "TAKEOVER"})
+    for (const char* step : {"ACK", "SNAPSHOT-EOF", "PAUSED", "FAILOVER-GRANTED"})
       Feed(std::string("CLUSTER SYNCSLOTS ") + step + "\r\n");
   }
   // Closes the source's connection. Returns whether the server is as it was before Establish.

@@ -66,18 +66,10 @@ void SlotChangeCollector::Append(const PropagatedGroup& group) {
     void Piece(Bytes piece) { text.append(piece); }
     void Select(const std::string& select) { text.append(select); }
   };
+  Output output{text_};
   for (size_t i = 0; i < group.Count(); ++i) {
-    const JournalEntry entry = group[i];
-    const std::span<const Bytes> words = splitter_.ArgumentsOf(entry.request);
-    if (ExamineRequest(words)) {
-      const auto alone = static_cast<uint8_t>(entry.targets & JournalEntry::kAlone);
-      group_changes_.Add(entry.db, words, JournalEntry::kEverybody | alone);
-    }
+    if (ExamineRequest(splitter_.ArgumentsOf(group[i].request))) PutAfterSelect(group[i], selected_db_, output);
   }
-  if (group_changes_.Count() != 0) {
-    WrapInSelectAndMulti(PropagatedGroup(group_changes_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
-  }
-  group_changes_.Truncate(0);
 }
 
 }  // namespace respite

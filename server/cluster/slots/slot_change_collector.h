@@ -1,5 +1,6 @@
 // SlotChangeCollector: collects the changes to keys of some slots while SlotExport sends these slots to another node.
-// The changes are requests, which SlotExport sends after the snapshot.
+// The changes are requests, which SlotExport sends after the snapshot. They are not in transactions, because clients
+// see the slots at the target only when all changes were applied.
 #pragma once
 
 #include <optional>
@@ -47,7 +48,6 @@ class SlotChangeCollector final : public Journal {  // collects the changes to k
   int selected_db_ = -1;                 // database of the last collected change, also after Take; -1: none yet
   bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run
   RequestSplitter splitter_;             // splits requests; a member only to reuse its memory
-  PropagatedCommands group_changes_;     // those changes of one group that concern the slots; kept to reuse its memory
 };
 
 }  // namespace respite

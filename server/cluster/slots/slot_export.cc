@@ -1,12 +1,11 @@
 #include "server/cluster/slots/slot_export.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/number_text.h"
-#include "base/random.h"
 #include "base/real_clock.h"
 #include "datatypes/keyspace.h"
 #include "persistence/value_commands.h"
@@ -30,16 +29,16 @@ namespace {
 
 using State = SlotJob::State;
 
+constexpr char kSnapshotEof[] = "SNAPSHOT-EOF";
 constexpr size_t kLongestLine = 4096;
-constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
-constexpr size_t kMarkLength = 40;
+// The requests of a target are short, so anything longer is an error.
+constexpr RequestLimits kTargetLimits = {.max_bulk_bytes = 1024, .authenticated = false};
 
-// Returns the request that the child writes after the last key. The mark is random and new for each snapshot, so that
-// no value of a key contains this request.
-std::string SnapshotEof(Bytes mark) {
+// Returns the request CLUSTER SYNCSLOTS with this word.
+std::string StepRequest(Bytes step) {
   std::string text;
-  AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
+  AppendRequest(text, {"CLUSTER", "SYNCSLOTS", step});
   return text;
 }
 
@@ -120,24 +119,22 @@ void SlotExport::Start() {
 }
 
 void SlotExport::OnConnected() {
-  SetState(State::kEstablishing);
   const Settings& settings = services_.env.settings;
-  if (!settings.masterauth.empty() && settings.masteruser.empty()) {
-    SendRequest(Request::kAuth, {"AUTH", settings.masterauth});
-  } else if (!settings.masterauth.empty()) {
-    SendRequest(Request::kAuth, {"AUTH", settings.masteruser, settings.masterauth});
-  }
-  SendEstablish();
-}
-
-void SlotExport::SendRequest(Request request, std::initializer_list<Bytes> words) {
+  if (settings.masterauth.empty()) return SendEstablish();
+  SetState(State::kAuthenticating);
   std::string text;
-  AppendRequest(text, words);
+  if (settings.masteruser.empty()) {
+    AppendRequest(text, {"AUTH", settings.masterauth});
+  } else {
+    AppendRequest(text, {"AUTH", settings.masteruser, settings.masterauth});
+  }
   link_->Send(text);
-  unanswered_requests_.push_back(request);
 }
 
+// Called after the reply to AUTH, if there was one: Valkey reads ESTABLISH and AUTH in one piece, but does not expect
+// this.
 void SlotExport::SendEstablish() {
+  SetState(State::kEstablishing);
   std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", job_->source.String(),
                                     "NAME",    job_->name,  "SLOTSRANGE"};
   for (const SlotRange& range : RangesOf(job_->slots)) {
@@ -147,18 +144,56 @@ void SlotExport::SendEstablish() {
   std::string text;
   AppendRequest(text, words);
   link_->Send(text);
-  unanswered_requests_.push_back(Request::kEstablish);
+}
+
+void SlotExport::SendStep(Bytes step) { link_->Send(StepRequest(step)); }
+
+void SlotExport::SendAck() {
+  acked_ms_ = services_.env.real_clock.NowMs();
+  SendStep("ACK");
+}
+
+bool SlotExport::IsAwaitingReply() const {
+  return job_->state == State::kAuthenticating || job_->state == State::kEstablishing;
 }
 
 void SlotExport::OnReceived(Bytes bytes) {
-  while (!bytes.empty() && !IsOver()) {
-    const size_t end = bytes.find('\n');
-    line_.append(bytes.substr(0, end));
-    if (line_.size() > kLongestLine) return Fail("the target answers with a line that is too long");
-    if (end == Bytes::npos) return;
-    bytes.remove_prefix(end + 1);
-    if (line_.ends_with('\r')) line_.pop_back();
-    HandleAnswer(std::exchange(line_, {}));
+  last_progress_ms_ = services_.env.real_clock.NowMs();
+  job_->acked_s = services_.env.clock.WallMs() / 1000;
+  while (!bytes.empty() && !IsOver() && IsAwaitingReply()) ReadReply(bytes);
+  if (!bytes.empty() && !IsOver()) ReadRequests(bytes);
+}
+
+void SlotExport::ReadReply(Bytes& bytes) {
+  const size_t end = bytes.find('\n');
+  line_.append(bytes.substr(0, end));
+  if (line_.size() > kLongestLine) return Fail("the target answers with a line that is too long");
+  bytes.remove_prefix(end == Bytes::npos ? bytes.size() : end + 1);
+  if (end == Bytes::npos) return;
+  if (line_.ends_with('\r')) line_.pop_back();
+  const std::string line = std::exchange(line_, {});
+  if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
+  if (job_->state == State::kAuthenticating) return SendEstablish();
+  SetState(State::kWaitingToSnapshot);
+  SendAck();
+}
+
+void SlotExport::ReadRequests(Bytes bytes) {
+  std::array<char, 1024> scratch;  // NOLINT: filled before it is read
+  while (!bytes.empty()) {
+    const std::span<char> place = parser_.ReadTarget(scratch);
+    const size_t size = std::min(place.size(), bytes.size());
+    std::copy_n(bytes.begin(), size, place.begin());
+    bytes.remove_prefix(size);
+    parser_.Received(size);
+    RequestParser::Status status = RequestParser::Status::kRequest;
+    while ((status = parser_.ParseInto(batch_, kTargetLimits)) == RequestParser::Status::kRequest) {
+      HandleRequest(batch_.Words(batch_.requests.back()));
+      if (IsOver()) return;
+    }
+    if (status == RequestParser::Status::kError) return Fail("the target sends what is no request");
+    batch_.Clear();
+    parser_.SaveRest();
   }
 }
 
@@ -168,46 +203,32 @@ void SlotExport::OnEnded(const std::string& reason) {
   Fail("the connection to the target ended" + (reason.empty() ? "" : ": " + reason));
 }
 
-void SlotExport::HandleAnswer(Bytes line) {
-  if (unanswered_requests_.empty()) return Fail("the target answers what nobody asked");
-  const Request request = unanswered_requests_.front();
-  unanswered_requests_.pop_front();
-  last_progress_ms_ = services_.env.real_clock.NowMs();
-  job_->acked_s = services_.env.clock.WallMs() / 1000;
-  if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
-  HandlePositiveAnswer(request, line.substr(1));
+void SlotExport::HandleRequest(std::span<const Bytes> words) {
+  const bool is_step =
+      words.size() >= 3 && EqualsIgnoreCase(words[0], "CLUSTER") && EqualsIgnoreCase(words[1], "SYNCSLOTS");
+  const Bytes step = is_step ? words[2] : Bytes();
+  if (EqualsIgnoreCase(step, "ACK") || EqualsIgnoreCase(step, "CAPA")) return;
+  if (EqualsIgnoreCase(step, "REQUEST-PAUSE")) return HandlePauseRequest();
+  if (EqualsIgnoreCase(step, "REQUEST-FAILOVER")) return HandleFailoverRequest();
+  Fail("the target sends an unknown request");
 }
 
-void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
-  switch (request) {
-    case Request::kAuth:
-      return;
-    case Request::kEstablish:
-      return SetState(State::kWaitingToSnapshot);
-    case Request::kSnapshotEof:
-      if (pipe_ && !pipe_->IsWhole()) return Fail("the target answers what was not sent yet");
-      pipe_.reset();
-      return SetState(State::kWaitingToPause);
-    case Request::kAck:
-      return;
-    case Request::kPaused:
-      seen_version_ = UINT64_MAX;
-      if (!EndUnlessOwner()) return;
-      SetState(State::kGranted);
-      return SendRequest(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
-    case Request::kTakeOver:
-      return HandleTakeoverReply(line);
-  }
+void SlotExport::HandlePauseRequest() {
+  // The target may have read SNAPSHOT-EOF before this node reads the end of the pipe.
+  const bool is_snapshot_sent =
+      job_->state == State::kStreaming || (job_->state == State::kSnapshotting && pipe_->IsWhole());
+  if (!is_snapshot_sent) return Fail("the target requests a pause too early");
+  pipe_.reset();
+  SetState(State::kWaitingToPause);
 }
 
-// Reads the reply to TAKEOVER, "OK <epoch>", after which this node redirects clients to the target. The export fails if
-// the reply is invalid.
-void SlotExport::HandleTakeoverReply(Bytes line) {
-  const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
-  if (!epoch) return Fail("the target does not say how it has taken the slots");
-  cluster().ReceiveTakeover(job_->target, *epoch, job_->slots);
-  if (FindOwner() == Owner::kThisNode) return Fail("the target claims the slots with an epoch that is no epoch");
-  EndExport(State::kSuccess, "");
+void SlotExport::HandleFailoverRequest() {
+  if (job_->state != State::kPaused) return Fail("the target requests the slots too early");
+  seen_version_ = UINT64_MAX;
+  if (!EndUnlessOwner()) return;
+  if (!changes_->IsEmpty()) return Fail("keys were changed while writes were held back");
+  SetState(State::kGranted);
+  SendStep("FAILOVER-GRANTED");
 }
 
 // --- Each turn.
@@ -218,22 +239,26 @@ void SlotExport::Continue() {
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
   switch (job_->state) {
     case State::kWaitingToSnapshot:
-      return Fork();
+      Fork();
+      break;
     case State::kSnapshotting:
       if (pipe_->IsPaused() && link_->UnsentBytes() <= SnapshotPipe::kWindowBytes) pipe_->Resume();
-      return;
+      break;
     case State::kStreaming:
-      return SendChanges();
+      SendChanges();
+      break;
     case State::kWaitingToPause:
       SendChanges();
-      return PauseWritesIfCaughtUp();
+      PauseWritesIfCaughtUp();
+      break;
     case State::kPaused:
     case State::kGranted:
       if (!changes_->IsEmpty()) Fail("keys were changed while writes were held back");
-      return;
+      break;
     default:
-      return;
+      break;
   }
+  job_->unsent_bytes = IsOver() ? 0 : BufferedBytes();
 }
 
 SlotExport::Owner SlotExport::FindOwner() const {
@@ -263,40 +288,17 @@ bool SlotExport::EndUnlessOwner() {
 }
 
 void SlotExport::SendChanges() {
-  if (changes_->IsEmpty()) return;
-  const std::string text = changes_->Take();
-  bytes_since_ack_ += text.size();
-  link_->Send(text);
+  if (!changes_->IsEmpty()) link_->Send(changes_->Take());
 }
 
-// Pauses writes as soon as few changes are left to send, so that the pause is short. When the target has answered an
-// ACK, it has applied all changes before it. So the pause lasts only while the changes since the last ACK are sent and
-// applied. Each ACK doubles the limit for "few", because with many writes the changes may never become fewer than the
-// first limit.
 void SlotExport::PauseWritesIfCaughtUp() {
-  if (!unanswered_requests_.empty()) return;
-  constexpr size_t kLittle = 64 * 1024;
-  constexpr int kRoundsAtMost = 20;
-  const size_t little = kLittle << std::min(ack_request_count_, kRoundsAtMost);
   const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
-  const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
-  if (has_sent && bytes_since_ack_ <= little) return PauseWrites();
-  if (bytes_since_ack_ > little) RequestAck();
-}
-
-void SlotExport::RequestAck() {
-  ++ack_request_count_;
-  bytes_since_ack_ = 0;
-  ack_requested_ms_ = services_.env.real_clock.NowMs();
-  SendRequest(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
-}
-
-void SlotExport::PauseWrites() {
+  if (limit >= 0 && link_->UnsentBytes() > static_cast<size_t>(limit)) return;
   if (services_.clients.pause.IsOn()) return;  // another pause is active; tries again in the next turn
   services_.clients.pause.PauseWrites(Pause::kSlotMigration);
   pauses_writes_ = true;
   SetState(State::kPaused);
-  SendRequest(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
+  SendStep("PAUSED");
 }
 
 void SlotExport::CheckTimeouts() {
@@ -315,11 +317,9 @@ void SlotExport::CheckTimeouts() {
     if (now_ms - entered_ms_ > limit_ms) Fail("the target did not say whether it has taken the slots");
     return;
   }
-  const bool waits_for_target = job_->state != State::kWaitingToSnapshot && !(pipe_ && unsent == 0);
-  if (!waits_for_target) last_progress_ms_ = now_ms;
   if (now_ms - last_progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
-  const bool may_ask = job_->state == State::kWaitingToPause || job_->state == State::kWaitingToSnapshot;
-  if (may_ask && unanswered_requests_.empty() && now_ms - ack_requested_ms_ >= kAckEveryMs) RequestAck();
+  const bool may_ack = job_->state >= State::kWaitingToSnapshot && job_->state != State::kSnapshotting;
+  if (may_ack && now_ms - acked_ms_ >= kSlotAckEveryMs) SendAck();
 }
 
 // --- The snapshot.
@@ -329,23 +329,21 @@ void SlotExport::Fork() {
   if (child_processes.Busy()) return;
   auto ends = SnapshotPipe::Open();
   if (!ends) return Fail("no pipe for the snapshot: " + IoErrorText(ends.error()));
-  const std::string eof = SnapshotEof(RandomHex(kMarkLength));
   const auto pid = child_processes.Start(
-      ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
+      ChildWork::kSlots, [this](ChildReporter& reporter) { return WriteSnapshot(reporter); },
       [job = job_](const ChildEnd& end) { job->cow_bytes = end.last_progress.cow_peak_bytes; },
       ends.value().write_end.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
   SetState(State::kSnapshotting);
   changes_.emplace(job_->slots, services_.env.commands);
   services_.data.dataset.journals.Attach(*changes_);
-  unanswered_requests_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
-      std::move(ends.value().read_end), eof, *services_.env.network,
+      std::move(ends.value().read_end), StepRequest(kSnapshotEof), *services_.env.network,
       [this](Bytes bytes) { ForwardSnapshotBytes(bytes); }, [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
-// Writes the commands of the keys and then `eof` into the pipe. Runs in the child process.
-bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
+// Writes the commands of the keys and then SNAPSHOT-EOF into the pipe. Runs in the child process.
+bool SlotExport::WriteSnapshot(ChildReporter& reporter) const {
   const Keyspace& keyspace = services_.data.dataset.keyspace;
   PipeOutput out(reporter.OutputDescriptor());
   uint64_t keys = 0;
@@ -362,7 +360,7 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
       });
     });
   }
-  out.Verbatim(eof);
+  out.Verbatim(StepRequest(kSnapshotEof));
   out.Flush();
   return !out.HasFailed();
 }

@@ -8,6 +8,7 @@
 #include "base/refusal.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
+#include "protocol/request_text.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/session.h"
@@ -21,7 +22,6 @@
 #include "server/execution/services.h"
 #include "server/runtime/host.h"
 #include "server/runtime/server_phase.h"
-#include "server/storage/hidden_slots_text.h"
 
 namespace respite {
 
@@ -31,13 +31,14 @@ using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
 // The maximum time, in ms, between two requests of the source of a migration: PAUSED (no changes will follow) and
-// TAKEOVER. A later TAKEOVER is refused. The source pauses its writes for longer than this (kLongestPauseMs).
-constexpr int64_t kTakeOverMs = 4000;
+// FAILOVER-GRANTED. If the second comes later, the import fails. After FAILOVER-GRANTED, the source pauses its writes
+// for longer than this: Valkey for at least 2 s, Respite for 5 s.
+constexpr int64_t kTakeOverMs = 1500;
 constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns which slot
 
 constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kOneAtATime[] = "ERR This client sends slots already";
-constexpr char kIncomplete[] = "ERR The slots are not complete yet";
+constexpr char kOutOfOrder[] = "ERR This request does not follow the last one of the slot migration";
 constexpr char kTooLate[] = "ERR The takeover comes too late";
 constexpr char kNoImport[] = "ERR No slot migration was established by this client";
 constexpr char kNotRequested[] = "ERR The slot migration of this name has ended or is for other slots";
@@ -87,7 +88,7 @@ std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
   if (requested != nullptr && requested->state == State::kCancelled) throw Refusal{kNotRequested};
   if (requested != nullptr && !requested->IsOver()) {
     if (requested->slots != offer.slots) throw Refusal{kNotRequested};
-    requested->SetState(State::kReceivingSnapshot, now_ms);
+    requested->SetState(State::kWaitingForAck, now_ms);
     requested->acked_s = now_ms / 1000;
     return requested;
   }
@@ -96,7 +97,7 @@ std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
                          .slots = offer.slots,
                          .source = offer.source,
                          .target = cluster().view().me().id,
-                         .state = State::kReceivingSnapshot,
+                         .state = State::kWaitingForAck,
                          .created_ms = now_ms,
                          .started_ms = now_ms,
                          .updated_s = now_ms / 1000,
@@ -131,33 +132,44 @@ SlotImports::Import& SlotImports::TouchImport(const Session& session) {
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { TouchImport(session).job->SetState(State::kFollowing, NowMs()); }
+void SlotImports::Advance(Import& import, State from, State to) {
+  if (import.job->state != from) throw Refusal{kOutOfOrder};
+  import.job->SetState(to, NowMs());
+}
 
-void SlotImports::Acknowledge(Session& session) { TouchImport(session); }
+void SlotImports::Acknowledge(Session& session) {
+  Import& import = TouchImport(session);
+  if (import.job->state == State::kWaitingForAck) Advance(import, State::kWaitingForAck, State::kReceivingSnapshot);
+}
+
+void SlotImports::EndSnapshot(Session& session) {
+  Advance(TouchImport(session), State::kReceivingSnapshot, State::kFollowing);
+}
 
 void SlotImports::EndChanges(Session& session) {
   Import& import = TouchImport(session);
-  if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
+  Advance(import, State::kFollowing, State::kFailoverRequested);
   import.changes_ended_ms = parts_.services.env.real_clock.NowMs();
 }
 
-uint64_t SlotImports::TakeOver(Session& session) {
+void SlotImports::TakeOver(Session& session) {
   Import& incoming = TouchImport(session);
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
-  if (incoming.changes_ended_ms < 0) throw Refusal{kIncomplete};
+  if (incoming.job->state != State::kFailoverRequested) throw Refusal{kOutOfOrder};
   if (parts_.services.env.real_clock.NowMs() - incoming.changes_ended_ms > kTakeOverMs) throw Refusal{kTooLate};
   incoming.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
   });
-  const uint64_t epoch = cluster().TakeSlots(incoming.job->slots);
+  cluster().TakeSlots(incoming.job->slots);
   EndImport(incoming, State::kSuccess, "");
-  return epoch;
+  session.close_after_reply = true;
+  parts_.services.clients.registry.QueueFlush(session);
 }
 
-// --- The commands CLUSTER SYNCSLOTS HIDE and REVEAL, which arrive in the primary's replication stream or are in an
-// append-only file.
+// --- The commands CLUSTER SYNCSLOTS ESTABLISH and FINISH, which arrive in the primary's replication stream or are in
+// an append-only file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.dataset.keyspace;
@@ -169,7 +181,7 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 // --- Errors.
 
 // Makes the import of this session fail, because a command of the source node has failed here, so the keys differ from
-// the keys at the source. The source learns of the failure from the reply to its next CLUSTER SYNCSLOTS.
+// the keys at the source. The source learns of the failure when its connection ends.
 void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
@@ -214,7 +226,16 @@ void SlotImports::CheckTimeouts() {
   for (Import& import : imports_) {
     const bool is_silent = now_ms - import.last_request_ms > limit_ms;
     if (is_silent && import.failure_reason.empty()) import.failure_reason = "the source is silent";
+    if (import.job->state != State::kWaitingForAck && now_ms - import.acked_ms >= kSlotAckEveryMs) SendAck(import);
   }
+}
+
+void SlotImports::SendAck(Import& import) {
+  import.acked_ms = parts_.services.env.real_clock.NowMs();
+  std::string text;
+  AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "ACK"});
+  import.session->out.Append(text);
+  parts_.services.clients.registry.QueueFlush(*import.session);
 }
 
 // Ends an import. After a success, the slots become visible. After a failure they stay hidden until CleanUpHiddenSlots
@@ -233,7 +254,7 @@ void SlotImports::EndImport(Import& import, State state, const std::string& mess
   job->SetState(state, NowMs());
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
-    return RevealAndPropagate(job->name);
+    return RevealAndPropagate(job->name, SlotImportEnd::kSuccess);
   }
   failed_names_.insert(job->name);
   services.env.log.Warning("Slot migration " + job->name + " failed: " + message);
@@ -279,7 +300,8 @@ void SlotImports::CleanUpHiddenSlots() {
   orphan->second.ForEach([&](int slot) {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
-  if (DeleteSomeKeys(foreign)) RevealAndPropagate(name);
+  if (DeleteSomeKeys(foreign))
+    RevealAndPropagate(name, foreign.IsEmpty() ? SlotImportEnd::kSuccess : SlotImportEnd::kFailure);
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
@@ -324,13 +346,13 @@ bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   return left != 0;
 }
 
-void SlotImports::RevealAndPropagate(const std::string& name) {
+void SlotImports::RevealAndPropagate(const std::string& name, SlotImportEnd end) {
   Reveal(name);
   failed_names_.erase(name);
   orphaned_since_ms_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
   Propagation effect(unit.IsRecording());
-  effect.Replace(RevealSlotsRequest(name));
+  effect.Replace(FinishImportRequest(name, end));
   unit.Record(0, effect, {});
   unit.Close();
 }

@@ -2,10 +2,10 @@
 //
 // The source sends the keys as commands. The commands run like those of any client, so the append-only file and
 // replicas also get them. Until this node owns the slots, their keys are hidden from other clients (HiddenSlots). Files
-// and replicas are told which slots are hidden:
+// and replicas are told which slots are hidden, as by Valkey 9:
 //
-//   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
-//   CLUSTER SYNCSLOTS REVEAL NAME name    from here on the keys are visible, or they were deleted
+//   CLUSTER SYNCSLOTS ESTABLISH NAME name SLOTSRANGE …           from here on the slots are hidden
+//   CLUSTER SYNCSLOTS FINISH STATE SUCCESS|FAILED NAME name …    from here on the keys are visible, or were deleted
 //
 // ClientClusterState binds a session to its import. If the session ends before this node owns the slots, their keys
 // are deleted, some in each turn.
@@ -31,6 +31,7 @@
 #include "server/cluster/slots/slot_job.h"
 #include "server/dataset/journal.h"
 #include "server/execution/call_observer.h"
+#include "server/storage/hidden_slots_text.h"
 
 namespace respite {
 
@@ -59,21 +60,19 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   };
   // Begins an import. From now on, the session may change keys of the offered slots, and of no other slots.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
-  void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
-  void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
-  // Throws a Refusal if the session's import has failed (Import::failure_reason), or if CLUSTER SYNCSLOTS SNAPSHOT-EOF
-  // has not arrived.
-  void EndChanges(Session& session);    // handles PAUSED: the source has paused writes, and sends no more changes
-  uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
+  void Acknowledge(Session& session);                    // handles ACK
+  // Each of these throws a Refusal if the request does not follow the one before it, and so ends the import.
+  void EndSnapshot(Session& session);  // handles SNAPSHOT-EOF: the keys as of the fork are complete
+  void EndChanges(Session& session);   // handles PAUSED: the source has paused writes, and sends no more changes
+  void TakeOver(Session& session);     // handles FAILOVER-GRANTED: claims the slots, and closes the session
 
-  // --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from an append-only
-  // file.
+  // --- CLUSTER SYNCSLOTS ESTABLISH and FINISH of the primary's replication stream or of an append-only file.
 
   void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
   void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name
 
   void EndTurn();                 // ends failed imports; claims or deletes hidden slots that no import uses any more
-  void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
+  void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout; sends ACKs
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
   void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
@@ -89,6 +88,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     std::string failure_reason = {};  // why the import has failed; empty: it has not failed
     int64_t last_request_ms = 0;      // when the source last sent a request (real time)
     int64_t changes_ended_ms = -1;    // when the source announced the end of its changes (real time); -1: not yet
+    int64_t acked_ms = 0;             // when an ACK was last sent to the source (real time)
   };
 
   Cluster& cluster() const;                                           // this server as a cluster node
@@ -97,6 +97,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   std::shared_ptr<SlotJob> JobOf(const Offer& offer);  // the job of a new import; throws if it must not begin
   Import& ImportOf(const Session& session);            // the import of the session; throws if it has none
   Import& TouchImport(const Session& session);  // the session's import, or throws (none, or failed); sets its acked_s
+  void Advance(Import& import, SlotJob::State from,  // sets the state `to`; throws if the state is not `from`
+               SlotJob::State to);
+  void SendAck(Import& import);                          // sends CLUSTER SYNCSLOTS ACK to the source
   void MarkImportFailed(Session& session, Bytes error);  // fails the session's import, if any, in the next EndTurn
   void EndImport(Import& import, SlotJob::State state,   // ends the import; its job gets the state `state`
                  const std::string& message);
@@ -108,7 +111,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the slot owners; true: it has ended
   void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
-  void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
+  void RevealAndPropagate(const std::string& name,  // makes the slots visible here, in files and in replicas
+                          SlotImportEnd end);
   bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now
 
   const Parts parts_;                                // the arguments of the constructor

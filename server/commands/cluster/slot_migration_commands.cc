@@ -1,6 +1,7 @@
 // Commands that migrate whole slots: CLUSTER MIGRATESLOTS, GETSLOTMIGRATIONS and CANCELSLOTMIGRATIONS of Valkey,
 // CLUSTER MIGRATION of Redis, and CLUSTER SYNCSLOTS, which nodes send to each other.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,6 @@ constexpr char kOverlap[] = "ERR Slot ranges in migrations overlap";
 constexpr char kNoneRuns[] = "ERR No migrations ongoing";
 constexpr char kBadName[] = "ERR Invalid name of a slot migration";
 constexpr char kOnlyStreams[] = "ERR This is for replicas and files only";
-constexpr char kOnlySources[] = "ERR This is for the source of a slot migration only";
 Refusal AlreadyMigrated(int slot) { return {StrCat("ERR I am already migrating slot ", slot)}; }
 Refusal Unserved(int slot) { return {StrCat("ERR Slot ", slot, " has no node served")}; }
 
@@ -113,73 +113,88 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- CLUSTER SYNCSLOTS. The source node of a migration sends ESTABLISH, and then SNAPSHOT-EOF, ACK, PAUSED and
-// TAKEOVER. HIDE and REVEAL come only from the primary's replication stream or from a file.
+// --- CLUSTER SYNCSLOTS. The source node of a migration sends ESTABLISH, and then ACK, SNAPSHOT-EOF, PAUSED and
+// FAILOVER-GRANTED, as in Valkey 9. ESTABLISH and FINISH in the primary's replication stream or in an append-only file
+// are records of what the primary imports. REQUEST is Respite's own.
+
+// True: the request comes from the primary or from a file. It tells what another server did, or this one did before.
+bool IsRecord(const Call& call) { return call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr; }
 
 std::string NextName(Args& args) {
-  if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
   const auto name = NodeId::Parse(args.Next());
   if (!name) throw Refusal{kBadName};
   return name->String();
 }
 
-SlotSet LastSlots(Args& args) {
-  if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
-  SlotSet slots = NextRanges(args);
-  args.ExpectEnd();
-  return slots;
-}
-
 NodeId NextSource(Args& args) {
-  if (!args.TakeToken("SOURCE")) throw Refusal{refusals::kSyntax};
   const Bytes word = args.Next();
   const auto source = NodeId::Parse(word);
   if (!source) throw Refusal{kInvalidNode + std::string(refusals::ShownPart(word))};
   return *source;
 }
 
-// Sends a reply to a CLUSTER SYNCSLOTS request from the node that exports slots to this one. All other commands on that
-// connection get no replies.
-void AnswerSource(Call& call, Bytes text) {
-  call.reply.Simple(text);
-  call.services.execution.executor.KeepMessages(call.session);
+// Takes the arguments of ESTABLISH. The source is not needed if no import begins.
+SlotImports::Offer TakeOffer(Args& args, bool needs_source) {
+  SlotImports::Offer offer;
+  bool has_source = false;
+  while (!args.AtEnd()) {
+    if (args.TakeToken("SOURCE")) {
+      offer.source = NextSource(args);
+      has_source = true;
+    } else if (args.TakeToken("NAME")) {
+      offer.name = NextName(args);
+    } else if (args.TakeToken("SLOTSRANGE")) {
+      offer.slots = NextRanges(args);
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  if (offer.name.empty() || offer.slots.IsEmpty() || (needs_source && !has_source)) throw Refusal{refusals::kSyntax};
+  return offer;
 }
 
-// Begins an import on the connection of the source node. A replication stream or an append-only file cannot begin an
-// import, because such a stream or file contains only the changes that a migration makes to keys.
+// Begins an import on the connection of the source node. From a replication stream or an append-only file, only hides
+// the slots.
 void Establish(Call& call) {
-  RequireCluster(call);
-  if (call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr) throw Refusal{kOnlySources};
-  SlotImports::Offer offer;
-  offer.source = NextSource(call.args);
-  offer.name = NextName(call.args);
-  offer.slots = LastSlots(call.args);
-  call.services.slot_migrations.imports().Establish(call.session, offer);
+  SlotImports& imports = call.services.slot_migrations.imports();
+  const bool is_record = IsRecord(call);
+  if (!is_record) RequireCluster(call);
+  const SlotImports::Offer offer = TakeOffer(call.args, !is_record);
+  if (is_record) {
+    imports.Hide(offer.name, offer.slots);
+  } else {
+    imports.Establish(call.session, offer);
+  }
   call.unit.CountChanges(1);
   call.effect.Replace(HideSlotsRequest(offer.name, offer.slots));
-  AnswerSource(call, "OK");
+  call.reply.Ok();
+  if (is_record) return;
+  call.services.execution.executor.KeepMessages(call.session);
   call.session.replies.TurnOff();
 }
 
-void RequireRecord(const Call& call) {
-  if (!call.unit.IsReplaying() || call.session.cluster_options.imports != nullptr) throw Refusal{kOnlyStreams};
-}
-
-void Hide(Call& call) {
-  RequireRecord(call);
-  const std::string name = NextName(call.args);
-  call.services.slot_migrations.imports().Hide(name, LastSlots(call.args));
-  call.unit.CountChanges(1);
-  call.reply.Ok();
-}
-
-void Reveal(Call& call) {
-  RequireRecord(call);
-  const std::string name = NextName(call.args);
-  call.args.ExpectEnd();
+// Handles `FINISH STATE state NAME name [MESSAGE text]`: an import of the primary has ended.
+void Finish(Call& call) {
+  if (!IsRecord(call)) throw Refusal{kOnlyStreams};
+  std::string name;
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeToken("NAME")) {
+      name = NextName(call.args);
+    } else if (call.args.TakeToken("STATE") || call.args.TakeToken("MESSAGE")) {
+      call.args.Next();
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
   call.services.slot_migrations.imports().Reveal(name);
   call.unit.CountChanges(1);
   call.reply.Ok();
+}
+
+// Sends a request to the node that exports slots to this one. That connection gets no replies.
+void SendToSource(Call& call, Bytes step) {
+  call.reply.BulkArray(std::array<Bytes, 3>{"CLUSTER", "SYNCSLOTS", step});
+  call.services.execution.executor.KeepMessages(call.session);
 }
 
 // Queues an export that the target has requested by CLUSTER SYNCSLOTS REQUEST. Another request with the same name
@@ -190,8 +205,11 @@ void Request(Call& call) {
   if (view.HasMovingSlots()) throw Refusal{kSlotsNotStable};
   if (!call.args.TakeToken("TARGET")) throw Refusal{refusals::kSyntax};
   const ClusterNode& target = NextTarget(call.args, view);
+  if (!call.args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
   const std::string name = NextName(call.args);
-  const SlotSet slots = LastSlots(call.args);
+  if (!call.args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
+  const SlotSet slots = NextRanges(call.args);
+  call.args.ExpectEnd();
   SlotMigrations& migrations = call.services.slot_migrations;
   if (&CommonOwner(view, slots) != &view.me()) throw Refusal{kNotServedHere};
   if (target.IsMyself()) throw Refusal{kTargetIsSelf};
@@ -203,20 +221,26 @@ void Request(Call& call) {
   call.reply.Ok();
 }
 
+// Handles the requests of a source after ESTABLISH.
 void Continue(Call& call, Bytes step) {
   SlotImports& imports = call.services.slot_migrations.imports();
-  if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
-    imports.EndSnapshot(call.session);
-  } else if (EqualsIgnoreCase(step, "ACK")) {
+  if (EqualsIgnoreCase(step, "ACK")) {
     imports.Acknowledge(call.session);
+    call.reply.Ok();
+  } else if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
+    imports.EndSnapshot(call.session);
+    SendToSource(call, "REQUEST-PAUSE");
   } else if (EqualsIgnoreCase(step, "PAUSED")) {
     imports.EndChanges(call.session);
-  } else if (EqualsIgnoreCase(step, "TAKEOVER")) {
-    return AnswerSource(call, StrCat("OK ", imports.TakeOver(call.session)));
+    SendToSource(call, "REQUEST-FAILOVER");
+  } else if (EqualsIgnoreCase(step, "FAILOVER-GRANTED")) {
+    imports.TakeOver(call.session);
+    call.reply.Ok();
+  } else if (EqualsIgnoreCase(step, "CAPA")) {
+    call.reply.Ok();  // no capabilities are known
   } else {
     throw Refusal{refusals::kSyntax};
   }
-  AnswerSource(call, "OK");
 }
 
 void WriteJobText(Reply& reply, Bytes name, Bytes text) {
@@ -229,9 +253,9 @@ void WriteJobNumber(Reply& reply, Bytes name, int64_t number) {
   reply.Integer(number);
 }
 
-void WriteJob(Reply& reply, const SlotJob& job) {
+void WriteJob(Reply& reply, const SlotJob& job, bool has_unsent_bytes) {
   const bool has_nodes = !job.source.IsNull();
-  reply.Map(has_nodes ? 11 : 9);
+  reply.Map((has_nodes ? 11u : 9u) + (has_unsent_bytes ? 1u : 0u));
   WriteJobText(reply, "name", job.name);
   WriteJobText(reply, "operation", job.operation == SlotJob::Operation::kExport ? "EXPORT" : "IMPORT");
   WriteJobText(reply, "slot_ranges", SlotRangesText(job.slots));
@@ -243,6 +267,7 @@ void WriteJob(Reply& reply, const SlotJob& job) {
   WriteJobText(reply, "state", StateName(job.state));
   WriteJobText(reply, "message", job.message);
   WriteJobNumber(reply, "cow_size", static_cast<int64_t>(job.cow_bytes));
+  if (has_unsent_bytes) WriteJobNumber(reply, "remaining_repl_size", static_cast<int64_t>(job.unsent_bytes));
 }
 
 struct ClusterMigrateSlots {
@@ -303,12 +328,13 @@ struct ClusterGetSlotMigrations {
     RequireCluster(call);
     const std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
     call.reply.Array(jobs.size());
-    for (const SlotJob& job : jobs) WriteJob(call.reply, job);
+    const bool has_unsent_bytes = call.services.env.dialect.Has("valkey:9.1.0");
+    for (const SlotJob& job : jobs) WriteJob(call.reply, job, has_unsent_bytes);
   }
 };
 
 struct ClusterSyncSlots {
-  // The syntax is Redis', which COMMAND DOCS shows. Respite's nodes send other words
+  // The syntax is Redis', which COMMAND DOCS shows. Respite's nodes send Valkey's words
   // (server/cluster/slots/slot_export.h).
   static constexpr CommandSpec spec = {.syntax =
                                            "CLUSTER|SYNCSLOTS subcommand(SYNC sync{task-id slot-range{"
@@ -325,17 +351,12 @@ struct ClusterSyncSlots {
   static void Run(Call& call) {
     const Bytes step = call.args.Next();
     if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
+    if (EqualsIgnoreCase(step, "FINISH")) return Finish(call);
+    // A primary of Valkey passes on all requests of its source.
+    if (IsRecord(call)) return call.reply.Ok();
     if (EqualsIgnoreCase(step, "REQUEST")) return Request(call);
-    if (EqualsIgnoreCase(step, "HIDE")) return Hide(call);
-    if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
     RequireCluster(call);
-    try {
-      Continue(call, step);
-    } catch (const Refusal& refusal) {
-      call.reply.Error(refusal.text);
-      call.services.execution.executor.KeepMessages(call.session);
-      call.failed = true;
-    }
+    Continue(call, step);
   }
 };
 

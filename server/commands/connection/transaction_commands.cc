@@ -38,8 +38,7 @@ struct Multi {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
-                                       .transaction = TransactionRole::kBegins,
-                                       .sent_by_slot_source = true};
+                                       .transaction = TransactionRole::kBegins};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kNestedMulti};
     call.session.EnsureTransaction().Begin();
@@ -59,7 +58,6 @@ struct Exec {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kSkipSlowlog,
                                        .transaction = TransactionRole::kExecutes,
-                                       .sent_by_slot_source = true,
                                        .flags_of = FlagsOf};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};

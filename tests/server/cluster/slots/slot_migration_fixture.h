@@ -84,8 +84,8 @@ class SlotMigrationTest : public testing::Test {
   }
   // Cuts the connection when the target has the slots, hidden, and none of their keys have arrived.
   void StopHalfway(ReplicationMember& source, ReplicationMember& target) {
-    for (int i = 0; i < 500 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
-    ASSERT_EQ(State(target), "receiving-snapshot") << source.Log() << target.Log();
+    for (int i = 0; i < 500 && State(target) != "waiting-for-ack"; ++i) world_.network().RunOnce();
+    ASSERT_EQ(State(target), "waiting-for-ack") << source.Log() << target.Log();
     world_.network().SetApart(source.port(), target.port());
   }
 

@@ -57,8 +57,8 @@ TEST_F(SlotRequestTest, ACancelledRequestLeavesTheSlotsAtTheSource) {
   const auto [source, target] = FormPair();
   for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
   const std::string id = target.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
-  for (int i = 0; i < 5000 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
-  ASSERT_EQ(State(target), "receiving-snapshot");
+  for (int i = 0; i < 5000 && State(target) != "waiting-for-ack"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(target), "waiting-for-ack");
   EXPECT_EQ(target.Run("CLUSTER MIGRATION CANCEL ID " + id).Integer(), 1);
   EXPECT_EQ(TaskText(target, id, "state"), "canceled");
   Step(5000);
