@@ -29,15 +29,19 @@ class Load:
         return [sum(counts) for counts in zip(*(thread.counts for thread in self.threads))]
 
 
-class SlotMigration(unittest.TestCase):
-    def cluster(self, primaries, *options):
+class Migrations(unittest.TestCase):
+    """Clusters whose nodes send slots to each other."""
+
+    def node(self, program, *options):
+        node = Node(program, "--cluster-allow-replica-migration", "no", *options)
+        self.addCleanup(node.stop)
+        return node
+
+    def cluster(self, programs, *options):
         """Primaries that share the slots evenly."""
-        nodes = []
-        for _ in range(primaries):
-            nodes.append(Node(RESPITE, "--cluster-allow-replica-migration", "no", *options))
-            self.addCleanup(nodes[-1].stop)
+        nodes = [self.node(program, *options) for program in programs]
         for place, node in enumerate(nodes):
-            first, last = 16384 * place // primaries, 16384 * (place + 1) // primaries - 1
+            first, last = 16384 * place // len(nodes), 16384 * (place + 1) // len(nodes) - 1
             self.assertEqual(node.ask("CLUSTER", "ADDSLOTSRANGE", first, last), b"+OK")
             node.ask("CLUSTER", "SET-CONFIG-EPOCH", place + 1)
         self.meet(nodes)
@@ -48,9 +52,8 @@ class SlotMigration(unittest.TestCase):
             nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", node.port, node.bus_port)
         wait_until(lambda: all(node.is_ok() and len(node.roles()) == len(nodes) for node in nodes), "the cluster", 30)
 
-    def replica(self, nodes, primary):
-        replica = Node(RESPITE, "--cluster-allow-replica-migration", "no")
-        self.addCleanup(replica.stop)
+    def replica(self, nodes, primary, program=RESPITE):
+        replica = self.node(program)
         nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", replica.port, replica.bus_port)
         wait_until(lambda: primary.id in replica.roles() and replica.id in primary.roles(), "the nodes to meet", 30)
         wait_until(lambda: replica.ask("CLUSTER", "REPLICATE", primary.id) == b"+OK", "the replica", 30)
@@ -81,8 +84,10 @@ class SlotMigration(unittest.TestCase):
         for number, count in enumerate(load.acknowledged()):
             self.assertEqual(int(client.run("GET", f"counter:{number}") or 0), count)
 
+
+class SlotMigration(Migrations):
     def test_under_load_no_write_is_lost(self):
-        first, second = self.cluster(2)
+        first, second = self.cluster([RESPITE] * 2)
         replica = self.replica([first, second], second)
         with Load(first) as load:
             for _ in range(5):
@@ -102,7 +107,7 @@ class SlotMigration(unittest.TestCase):
                 for task in node.ask("CLUSTER", "MIGRATION", "STATUS", "ALL")]
 
     def test_the_target_asks_for_slots(self):
-        first, second = self.cluster(2)
+        first, second = self.cluster([RESPITE] * 2)
         with Load(first) as load:
             for source, target in ((first, second), (second, first)):
                 before = sum(load.acknowledged())
@@ -119,7 +124,7 @@ class SlotMigration(unittest.TestCase):
         self.assertEqual((first.slot_count(), second.slot_count()), (8192, 8192))
 
     def test_values_of_any_size(self):
-        first, second = self.cluster(2, "--enable-debug-command", "yes", "--proto-max-bulk-len", "1gb")
+        first, second = self.cluster([RESPITE] * 2, "--enable-debug-command", "yes", "--proto-max-bulk-len", "1gb")
         client = self.client(first)
         client.run("EVAL", "for i = 1, 300000 do redis.call('RPUSH', KEYS[1], i .. string.rep('x', 20)) end", 1, "{b}list")
         client.run("EVAL", "for i = 1, 100000 do redis.call('ZADD', KEYS[1], i, 'member' .. i) end", 1, "{b}zset")
@@ -143,7 +148,7 @@ class SlotMigration(unittest.TestCase):
 
     def interrupted(self):
         """Two nodes of a cluster. One of them sends slots to the other, which is stopped and does not take them."""
-        first, second, _ = self.cluster(3, "--cluster-require-full-coverage", "no")
+        first, second, _ = self.cluster([RESPITE] * 3, "--cluster-require-full-coverage", "no")
         client = self.client(first)
         self.mine = [f"key:{number}" for number in range(6000)
                      if int(first.ask("CLUSTER", "KEYSLOT", f"key:{number}")) <= 5460]
@@ -175,7 +180,7 @@ class SlotMigration(unittest.TestCase):
         return self.assertEqual(second.ask("DBSIZE"), 0)
 
     def test_works_with_a_user(self):
-        first, second = self.cluster(2, "--requirepass", "", "--masterauth", "")
+        first, second = self.cluster([RESPITE] * 2, "--requirepass", "", "--masterauth", "")
         for node in (first, second):
             node.ask("ACL", "SETUSER", "mover", "on", ">secret", "+@all", "~*", "&*")
             node.ask("CONFIG", "SET", "masteruser", "mover")
