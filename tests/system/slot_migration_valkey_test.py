@@ -190,6 +190,23 @@ class BothWays:
         self.assertEqual((target.ask("DBSIZE"), source.ask("DBSIZE")), (len(keys), 0))
         self.check_all(target, keys)
 
+    def test_keys_expire_meanwhile(self):
+        source, target = self.pair()
+        keys = self.fill(source)
+        client = self.client(source)
+        for key in keys[::2]:
+            self.assertEqual(client.run("PEXPIRE", key, 1500), 1)
+        self.begin(source, target)
+        time.sleep(2)
+        self.hold(source, False)
+        self.wait_over(source)
+        for node in (source, target):
+            left = len(keys[1::2]) if node is target else 0
+            wait_until(lambda: node.ask("DBSIZE") == left, "keys to expire", 20)
+        self.check_all(target, keys[1::2])
+        for key in keys[::2]:
+            self.assertEqual(self.client(target).run("GET", key), None)
+
     def test_the_connection_breaks(self):
         source, target = self.pair()
         keys = self.fill(source)

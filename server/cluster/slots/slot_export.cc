@@ -80,6 +80,7 @@ void SlotExport::EndExport(State state, const std::string& message) {
   if (IsOver()) return;
   const Services& services = services_;
   job_->message = message;
+  job_->unsent_bytes = 0;
   SetState(state);
   if (changes_) services.data.dataset.journals.Detach(*changes_);
   if (pipe_ && services.storage.child_processes.Does(ChildWork::kSlots)) services.storage.child_processes.Kill();
@@ -160,6 +161,8 @@ bool SlotExport::IsAwaitingReply() const {
 void SlotExport::OnReceived(Bytes bytes) {
   last_progress_ms_ = services_.env.real_clock.NowMs();
   job_->acked_s = services_.env.clock.WallMs() / 1000;
+  // The target may own the slots now, so nothing that it sends may end the pause of writes.
+  if (job_->state == State::kGranted) return;
   while (!bytes.empty() && !IsOver() && IsAwaitingReply()) ReadReply(bytes);
   if (!bytes.empty() && !IsOver()) ReadRequests(bytes);
 }
@@ -258,7 +261,7 @@ void SlotExport::Continue() {
     default:
       break;
   }
-  job_->unsent_bytes = IsOver() ? 0 : BufferedBytes();
+  if (!IsOver()) job_->unsent_bytes = BufferedBytes();
 }
 
 SlotExport::Owner SlotExport::FindOwner() const {
@@ -307,15 +310,15 @@ void SlotExport::CheckTimeouts() {
   const int64_t now_ms = services_.env.real_clock.NowMs();
   const size_t unsent = link_ == nullptr ? 0 : link_->UnsentBytes();
   if (unsent < std::exchange(unsent_bytes_, unsent)) last_progress_ms_ = now_ms;
-  const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
-  if (most != 0 && BufferedBytes() > most) return Fail("the target is too slow: client-output-buffer-limit replica");
-  if (job_->state == State::kPaused && now_ms - entered_ms_ > kLongestPauseMs) {
-    return Fail("the target did not follow while writes were held back");
-  }
   if (job_->state == State::kGranted) {
     const int64_t limit_ms = kLongestPauseMs + (link_ == nullptr ? 0 : settings.cluster_node_timeout);
     if (now_ms - entered_ms_ > limit_ms) Fail("the target did not say whether it has taken the slots");
     return;
+  }
+  const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
+  if (most != 0 && BufferedBytes() > most) return Fail("the target is too slow: client-output-buffer-limit replica");
+  if (job_->state == State::kPaused && now_ms - entered_ms_ > kLongestPauseMs) {
+    return Fail("the target did not follow while writes were held back");
   }
   if (now_ms - last_progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
   const bool may_ack = job_->state >= State::kWaitingToSnapshot && job_->state != State::kSnapshotting;

@@ -90,6 +90,8 @@ TEST_F(PlayedTargetTest, TheSourceSaysWhatValkeySays) {
   EXPECT_FALSE(writer.Read().HasValue());
   EXPECT_EQ(Say(Sync("REQUEST-FAILOVER")), Sync("FAILOVER-GRANTED"));
   EXPECT_EQ(State(*source_), "failover-granted");
+  EXPECT_EQ(Say("hello\r\n" + Sync("REQUEST-PAUSE")), "");
+  EXPECT_EQ(State(*source_), "failover-granted");
   // The target hangs up and claims nothing, so the source resumes writes.
   world_.network().HangUpAs(port_);
   Step(4000);
