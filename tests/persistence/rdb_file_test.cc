@@ -291,6 +291,24 @@ TEST(RdbFile, SkipsEmptyKeysAndHints) {
   EXPECT_EQ(sink.keyspace[0].Find("full")->Deadline(), kNoDeadline);
 }
 
+TEST(RdbFile, ReadsTheSlotsThatValkeyImports) {
+  const auto file = [](const std::vector<uint64_t>& numbers) {
+    return HandMade(10, [&](RdbOutput& out) {
+      out.Byte(rdb::kSlotImport);
+      out.Text("name");
+      for (uint64_t number : numbers) out.Length(number);
+      PutKey(out, rdb::Type::kString, "key", "x");
+    });
+  };
+  KeyspaceSink sink;
+  ASSERT_EQ(Outcome(ReadRdb(file({2, 5, 5, 7, 16383}), sink)), "good");
+  EXPECT_EQ(sink.aux["respite-hidden-slots"], "name 5-5 7-16383");
+  EXPECT_EQ(sink.keyspace[0].Size(), 1u);
+  KeyspaceSink other;
+  EXPECT_NE(Outcome(ReadRdb(file({1'000'000, 5, 5}), other)), "good");
+  EXPECT_NE(Outcome(ReadRdb(file({16000, 5, 5}), other)), "good");
+}
+
 uint64_t ModuleId(Bytes name, uint64_t version) {
   const std::string characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   uint64_t id = 0;

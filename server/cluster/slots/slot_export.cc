@@ -132,8 +132,7 @@ void SlotExport::OnConnected() {
   link_->Send(text);
 }
 
-// Called after the reply to AUTH, if there was one: Valkey reads ESTABLISH and AUTH in one piece, but does not expect
-// this.
+// Called after the reply to AUTH, if AUTH was sent: Valkey sends ESTABLISH only then.
 void SlotExport::SendEstablish() {
   SetState(State::kEstablishing);
   std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "ESTABLISH", "SOURCE", job_->source.String(),

@@ -139,7 +139,7 @@ void SlotImports::Advance(Import& import, State from, State to) {
 
 void SlotImports::Acknowledge(Session& session) {
   Import& import = TouchImport(session);
-  if (import.job->state == State::kWaitingForAck) Advance(import, State::kWaitingForAck, State::kReceivingSnapshot);
+  if (import.job->state == State::kWaitingForAck) import.job->SetState(State::kReceivingSnapshot, NowMs());
 }
 
 void SlotImports::EndSnapshot(Session& session) {

@@ -117,7 +117,8 @@ Order NextOrder(Call& call, const ClusterView& view) {
 // FAILOVER-GRANTED, as in Valkey 9. ESTABLISH and FINISH in the primary's replication stream or in an append-only file
 // are records of what the primary imports. REQUEST is Respite's own.
 
-// True: the request comes from the primary or from a file. It tells what another server did, or this one did before.
+// Returns whether the request comes from the primary or from a file. Then it tells what another server did, or what
+// this server did before.
 bool IsRecord(const Call& call) { return call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr; }
 
 std::string NextName(Args& args) {
