@@ -1,4 +1,5 @@
 """CLUSTER MIGRATESLOTS between our server and a real Valkey of version 9.1 or later, in both directions."""
+import subprocess
 import time
 import unittest
 
@@ -188,6 +189,19 @@ class BothWays:
         self.migrate(source, target, 0, 8191)
         self.wait_over(source)
         self.assertEqual((target.ask("DBSIZE"), source.ask("DBSIZE")), (len(keys), 0))
+        self.check_all(target, keys)
+
+    def test_valkey_cli_moves_slots(self):
+        source, target = self.pair()
+        keys = self.fill(source)
+        done = subprocess.run(
+            [self.oracle.tool("cli"), "--cluster", "reshard", f"127.0.0.1:{target.port}", "--cluster-from", source.id,
+             "--cluster-to", target.id, "--cluster-slots", "4000", "--cluster-yes", "--cluster-use-atomic-slot-migration"],
+            capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("failed", done.stdout)
+        self.assertEqual((source.slot_count(), target.slot_count()), (4192, 12192))
+        self.assertEqual([len(self.jobs(node)) for node in (source, target)], [1, 1])
         self.check_all(target, keys)
 
     def test_keys_expire_meanwhile(self):

@@ -92,6 +92,9 @@ const ClusterNode& NextTarget(Args& args, const ClusterView& view) {
   return *node;
 }
 
+// valkey-cli 9.1 sends this token with a zero byte at its end, which Valkey ignores.
+constexpr Bytes kSlotsRangeOfValkeyCli("SLOTSRANGE\0", 11);
+
 struct Order {
   SlotSet slots;
   NodeId target;
@@ -101,7 +104,7 @@ struct Order {
 // this node cannot migrate the slots to the node.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
-  if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
+  if (!args.TakeToken("SLOTSRANGE") && !args.TakeToken(kSlotsRangeOfValkeyCli)) throw Refusal{refusals::kSyntax};
   const SlotSet slots = NextRanges(args);
   const ClusterNode& owner = CommonOwner(view, slots);
   if (!args.TakeToken("NODE")) throw Refusal{refusals::kSyntax};

@@ -101,6 +101,15 @@ TEST_F(PlayedTargetTest, TheSourceSaysWhatValkeySays) {
   EXPECT_EQ(writer.Read().Integer(), 3);
 }
 
+TEST_F(PlayedTargetTest, TheOperatorMayUseValkeyCli) {
+  Play();
+  const std::string slot = std::to_string(KeySlot("t"));
+  const std::string token("SLOTSRANGE\0", 11);  // as valkey-cli 9.1.2 sends it
+  EXPECT_THAT(source_->Run({"CLUSTER", "MIGRATESLOTS", token, slot, slot, "NODE", target_id_}), Ok());
+  world_.network().Run();
+  EXPECT_EQ(Take(), Establish());
+}
+
 TEST_F(PlayedTargetTest, TheSourceLogsInBeforeItSaysMore) {
   Play({"masteruser mover", "masterauth secret"});
   Migrate();
