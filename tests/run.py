@@ -44,10 +44,10 @@ BASIC = {"acl_start_test", "aof_effects_test", "aof_replay_test", "check_tools_t
          "recording_test", "regress_test", "replication_test", "report_test", "reproducible_test", "restarts_test",
          "slot_migration_test", "test_profile_test", "tls_test", "transcripts_test", "worlds_test"}
 # Estimated durations in seconds, used before a run has measured them.
-EXPECTED_S = {"sentinel_test": 350, "cluster_test": 190, "cluster_move_test": 180, "cluster_tls_test": 100,
-              "replication_test": 80, "replication_tls_test": 75, "out_of_memory_test": 72, "datatypes": 65,
-              "sentinels_at_once_test": 55, "hostile_connections_test": 43, "transcripts_test": 36, "server": 35,
-              "hostile_data_test": 27, "node_group_test": 16}
+EXPECTED_S = {"sentinel_test": 350, "cluster_test": 190, "cluster_move_test": 180, "slot_migration_valkey_test": 110,
+              "cluster_tls_test": 100, "replication_test": 80, "replication_tls_test": 75, "out_of_memory_test": 72,
+              "datatypes": 65, "sentinels_at_once_test": 55, "hostile_connections_test": 43, "transcripts_test": 36,
+              "server": 35, "hostile_data_test": 27, "node_group_test": 16}
 
 CPP_TEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.M)
 CPP_INSTANCE = re.compile(r"^\s*INSTANTIATE_(?:TYPED_)?TEST_SUITE_P\(\s*(\w*),\s*(\w+)", re.M)
