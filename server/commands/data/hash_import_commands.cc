@@ -19,7 +19,7 @@ namespace {
 // The documents of Redis do not tell the texts of these errors, so Redis may use other texts.
 constexpr char kDuplicateField[] = "ERR duplicate field name in fieldset";
 constexpr char kNoFieldSet[] = "ERR no such fieldset";
-constexpr char kValueCount[] = "ERR number of values does not match number of fields in fieldset";
+constexpr char kValueCount[] = "ERR value count does not match fieldset field count";
 
 }  // namespace
 }  // namespace refusals
@@ -100,6 +100,8 @@ struct HImportSet {
 
  private:
   static bool DropOld(Call& call, Bytes key) {
+    if (const Entry* entry = call.db.Peek(key); entry != nullptr && entry->Type() != ValueType::kHash)
+      throw Refusal{refusals::kWrongType};
     KeyEdit old = call.db.Open(key);
     if (!old) return false;
     FreeReplaced(call, old.Take());

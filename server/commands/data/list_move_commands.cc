@@ -143,7 +143,7 @@ struct LMoveM {
     MoveOptions options;
     ParseEnds(call.args, options);
     ParseHowMany(call.args, options);
-    if (MoveElements(call, options) == 0) options.is_exact ? call.reply.Null() : call.reply.Array(0);
+    if (MoveElements(call, options) == 0) call.reply.Null();
   }
 };
 

@@ -29,8 +29,8 @@ TEST_P(ListCommands, LMoveMMovesSeveralElements) {
   EXPECT_THAT(Run("LMOVEM l m RIGHT LEFT COUNT 9 BULK"), Bulks({"4"}));
   EXPECT_THAT(Run("LRANGE m 0 -1"), Bulks({"4", "2", "1", "3"}));
   EXPECT_THAT(Run("EXISTS l"), Int(0));
-  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT COUNT 2 OBO"), ArrayOf());
-  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT"), ArrayOf());
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT COUNT 2 OBO"), Nil());
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT"), Nil());
   EXPECT_THAT(Run("LMOVEM l m LEFT LEFT EXACTLY 1 OBO"), Nil());
 }
 
