@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,25 +25,32 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
   // Hides the slots of a new set with this name. If another set already hides one of the slots, the slot stays in that
   // set; this happens only with a damaged file. Does nothing if a set with this name exists.
   void Hide(std::string name, SlotSet slots) {
-    for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
+    if (sets_.contains(name)) return;
+    if (all_ == nullptr) all_ = std::make_unique<SlotSet>();
+    all_->ForEach([&](int slot) { slots.Remove(slot); });
+    if (slots.IsEmpty()) return;
+    slots.ForEach([&](int slot) { all_->Add(slot); });
     sets_.emplace(std::move(name), slots);
   }
   // Does nothing if no import has this name.
   void Reveal(Bytes name) {  // makes the slots of the import `name` visible
-    if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
+    const auto found = sets_.find(name);
+    if (found == sets_.end()) return;
+    found->second.ForEach([&](int slot) { all_->Remove(slot); });
+    sets_.erase(found);
   }
-  void Clear() { sets_.clear(); }  // makes the slots of all imports visible
+  void Clear() { *this = HiddenSlots(); }  // makes the slots of all imports visible
 
   bool IsEmpty() const { return sets_.empty(); }  // true: no slot is being imported
   const Sets& All() const { return sets_; }       // the hidden slots of each import, by its name
-  // Cost of Has and HasKey: O(imports). There is rarely more than one import.
-  bool Has(int slot) const {  // true: the slot is being imported, so its keys are hidden
-    return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
+  bool Has(int slot) const {                      // true: the slot is being imported, so its keys are hidden
+    return all_ != nullptr && all_->Has(slot);
   }
   bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: the key's slot is hidden
 
  private:
-  Sets sets_;  // the hidden slots of each import, by its name
+  Sets sets_;                     // the hidden slots of each import, by its name; none is empty
+  std::unique_ptr<SlotSet> all_;  // the slots of all sets; null: there was no set yet
 };
 
 class Keyspace {  // all keys of a server, in numbered databases

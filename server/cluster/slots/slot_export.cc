@@ -229,6 +229,8 @@ void SlotExport::HandleFailoverRequest() {
   seen_version_ = UINT64_MAX;
   if (!EndUnlessOwner()) return;
   if (!changes_->IsEmpty()) return Fail("keys were changed while writes were held back");
+  // This node may be in a minority, and its slots may have another owner already.
+  if (!cluster().view().is_ok) return Fail("the cluster is down");
   SetState(State::kGranted);
   SendStep("FAILOVER-GRANTED");
 }

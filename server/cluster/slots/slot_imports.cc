@@ -39,6 +39,7 @@ constexpr int64_t kNodeTimeouts = 2;  // time for other nodes to tell who owns w
 constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kOneAtATime[] = "ERR This client sends slots already";
 constexpr char kOutOfOrder[] = "ERR This request does not follow the last one of the slot migration";
+constexpr char kClusterIsDown[] = "ERR The cluster is down, so another node may own the slots now";
 constexpr char kTooLate[] = "ERR The takeover comes too late";
 constexpr char kNoImport[] = "ERR No slot migration was established by this client";
 constexpr char kNotRequested[] = "ERR The slot migration of this name has ended or is for other slots";
@@ -159,6 +160,7 @@ void SlotImports::TakeOver(Session& session) {
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
   if (incoming.job->state != State::kFailoverRequested) throw Refusal{kOutOfOrder};
   if (parts_.services.env.real_clock.NowMs() - incoming.changes_ended_ms > kTakeOverMs) throw Refusal{kTooLate};
+  if (!view.is_ok) throw Refusal{kClusterIsDown};
   incoming.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
   });
@@ -290,8 +292,9 @@ void SlotImports::CleanUpHiddenSlots() {
   if (parts_.services.clients.role.is_replica) return orphaned_since_ms_.clear();
   if (services.env.phase.IsInLongTask() || services.env.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
-  const auto orphan = std::ranges::find_if(
-      hidden.All(), [this](const auto& one) { return !HasRunningImport(one.first) && AdvanceOwnerWait(one.first); });
+  const auto orphan = std::ranges::find_if(hidden.All(), [this](const auto& one) {
+    return !HasRunningImport(one.first) && AdvanceOwnerWait(one.first, one.second);
+  });
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
   const std::string name = orphan->first;
@@ -305,8 +308,12 @@ void SlotImports::CleanUpHiddenSlots() {
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
-bool SlotImports::AdvanceOwnerWait(const std::string& name) {
+bool SlotImports::AdvanceOwnerWait(const std::string& name, const SlotSet& slots) {
   if (failed_names_.contains(name)) return true;
+  const ClusterView& view = cluster().view();
+  bool owns_all = true;
+  slots.ForEach([&](int slot) { owns_all = owns_all && view.Owner(slot) == &view.me(); });
+  if (owns_all) return true;  // this node had taken the slots over before it stopped, or was promoted
   const int64_t now_ms = parts_.services.env.real_clock.NowMs();
   const int64_t since_ms = orphaned_since_ms_.try_emplace(name, now_ms).first->second;
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;

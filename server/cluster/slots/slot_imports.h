@@ -108,9 +108,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Hidden slots that no node sends wait for two node timeouts, so that other nodes can tell who owns the slots. The
   // first call for the migration `name` starts this wait; the result is true when the wait has ended. If the import
   // failed while this process was running, there is no wait.
-  bool AdvanceOwnerWait(const std::string& name);  // begins or checks the wait for the slot owners; true: it has ended
-  void ClaimUnownedSlots(const SlotSet& slots);    // claims slots that have no owner, or that their owner disclaims
-  bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: no key is left
+  bool AdvanceOwnerWait(const std::string& name,  // begins or checks the wait for the slot owners; true: it has ended
+                        const SlotSet& slots);
+  void ClaimUnownedSlots(const SlotSet& slots);  // claims slots that have no owner, or that their owner disclaims
+  bool DeleteSomeKeys(const SlotSet& slots);     // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name,  // makes the slots visible here, in files and in replicas
                           SlotImportEnd end);
   bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now

@@ -272,7 +272,7 @@ struct TrimSlots {
     const Cluster& cluster = RequireCluster(call);
     const SlotSet slots = TakeTrimmedSlots(call);
     // A primary and an append-only file are believed, because they may be ahead of what this node knows of the cluster.
-    if (!call.unit.IsReplaying()) RefuseServedSlots(cluster.view(), slots);
+    if (!call.unit.IsReplaying()) RefuseUsedSlots(call, cluster.view(), slots);
     slots.ForEach([&](int slot) { DeleteKeysOfSlot(call, slot, FreeMode::kLater); });
     call.effect.SuppressCommandItself();  // a DEL for each key is propagated instead, so that other versions can follow
     call.reply.Ok();
@@ -294,9 +294,11 @@ struct TrimSlots {
     return slots;
   }
 
-  static void RefuseServedSlots(const ClusterView& view, const SlotSet& slots) {
+  // Throws a Refusal if this node serves one of the slots, or imports it.
+  static void RefuseUsedSlots(const Call& call, const ClusterView& view, const SlotSet& slots) {
     const ClusterNode* own = view.me().primary != nullptr ? view.me().primary : &view.me();
     slots.ForEach([&](int slot) {
+      if (call.services.data.dataset.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
       if (view.Owner(slot) != own) return;
       throw Refusal{StrCat("ERR the slot ", slot, " is served by this node")};
     });

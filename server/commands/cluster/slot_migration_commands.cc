@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/str_cat.h"
+#include "server/catalogue/dialect.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"

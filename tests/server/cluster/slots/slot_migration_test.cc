@@ -602,5 +602,29 @@ TEST(HiddenSlotsTextTest, IsReadAgain) {
   }
 }
 
+void HideSlot(ReplicationMember& member, Bytes key) {
+  SlotSet slots;
+  slots.Add(KeySlot(key));
+  member->services().data.dataset.keyspace.hidden().Hide("name", slots);
+}
+
+// Redis 8.6.3 deletes the keys, and the migration succeeds without them.
+TEST_F(SlotMigrationTest, TrimSlotsRefusesSlotsThatArrive) {
+  const auto [source, target] = FormPair();
+  HideSlot(target, "{t}");
+  EXPECT_THAT(target.Run(StrCat("TRIMSLOTS RANGES 1 ", KeySlot("{t}"), " ", KeySlot("{t}"))),
+              Error("ERR Slot import in progress."));
+}
+
+// The append-only file may end before the record that shows the slots.
+TEST_F(SlotMigrationTest, SlotsThatThisNodeOwnsAreShownAtOnce) {
+  const auto [source, target] = FormPair();
+  source.Run("SET {t}k 1");
+  HideSlot(source, "{t}");
+  EXPECT_THAT(source.Run("DBSIZE"), Int(0));
+  Step(100);
+  EXPECT_THAT(source.Run("DBSIZE"), Int(1));
+}
+
 }  // namespace
 }  // namespace respite

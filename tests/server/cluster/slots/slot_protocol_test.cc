@@ -328,7 +328,7 @@ TEST_F(PlayedSourceTest, RecordsOfValkeyAreRead) {
 
 TEST_F(PlayedSourceTest, SnapshotsOfValkeyTellTheHiddenSlots) {
   Play();
-  const std::string slots = std::string("\x02\x47\x44\x47\x44\x47\x45\x47\x4e", 9);  // 1860-1860 1861-1870
+  const std::string slots = std::string("\x02\x7e\x14\x7e\x14\x7e\x15\x7e\x1e", 9);  // 15892-15892 15893-15902
   const auto load = [&](const std::string& item) {
     target_->files().Put("dump.rdb", "VALKEY080\xf3" + item + "\xff" + std::string(8, '\0'));
     return target_->Run("DEBUG RELOAD NOSAVE");

@@ -4,6 +4,8 @@
 namespace respite {
 namespace {
 
+using testing::HasSubstr;
+
 class SlotRequestTest : public SlotMigrationTest {};
 
 std::string OneSlot(Bytes key) { return StrCat(KeySlot(key), " ", KeySlot(key)); }
