@@ -399,7 +399,11 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
 }
 
 void Replication::Tick() {
-  if (local_keys_.Count() != 0) local_keys_.RemoveExpired();
+  const bool is_loading = services_.env.phase.load() != ServerPhase::Load::kNone;
+  if (!is_loading && local_keys_.Count() != 0) {
+    // A full synchronisation replaces the data, and so also the writes of clients.
+    services_.data.dataset.history.has_local_writes ? local_keys_.RemoveExpired() : local_keys_.Clear();
+  }
   const int64_t now_ms = services_.env.real_clock.NowMs();
   if (now_ms - ticked_at_ms_ < (IsFailingOver() ? kFailoverCronMs : kCronMs)) return;
   ticked_at_ms_ = now_ms;
