@@ -344,7 +344,8 @@ class AofCheck {
     console_.Say(StrCat("This will shrink the AOF ", part.name, " from ", bytes, " bytes, with ", rest, " bytes, to ",
                         good, " bytes"));
     if (!console_.AskYesOrNo("Continue? [y/N]: ")) return Fail("Aborting...");
-    if (records.HasOpenGroup() && !Keep(part, bytes - rest, bytes)) return Verdict::kFailed;
+    const bool may_have_records = records.HasOpenGroup() || !records.EndsEarly();
+    if (may_have_records && !Keep(part, bytes - rest, bytes)) return Verdict::kFailed;
     return Truncate(part, bytes - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
   }
 
@@ -376,7 +377,7 @@ class AofCheck {
     const auto copy = file ? KeepRemovedPart(files_, *file.value(), part.path, from, end)
                            : Result<std::string, IoError>(Failure(file.error()));
     if (!copy) return Refuse("Cannot copy the end of " + part.path + ": " + IoErrorText(copy.error()));
-    console_.Say("The end of the file has complete records, without an EXEC. It is kept in " + copy.value());
+    console_.Say("The removed end of the file may have complete records. It is kept in " + copy.value());
     return true;
   }
 

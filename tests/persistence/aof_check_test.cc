@@ -168,6 +168,19 @@ TEST_F(AofCheck, FixKeepsATransactionWithoutExec) {
   EXPECT_EQ(files_.Content("f.aof"), kSet + rest);
 }
 
+// The search for later records needs the line end before them.
+TEST_F(AofCheck, FixKeepsWhatMayBeARecord) {
+  std::string damaged = kSet + kSet;
+  damaged[kSet.size() - 1] = 'x';
+  ExpectFixed(kSet + damaged, kSet);
+  EXPECT_EQ(files_.Content("f.aof.removed"), damaged);
+  const std::string unopened = "*1\r\n$5\r\nNULTI\r\n" + kExec + kSet;
+  files_.Put("f.aof", kSet + unopened);
+  if (Check("f.aof", {.action = Action::kFix})) {
+    EXPECT_THAT(files_.Content("f.aof.removed.2"), testing::EndsWith(kSet));
+  }
+}
+
 TEST_F(AofCheck, FixRemovesZerosAfterTheLastRecord) {
   ExpectFixed(kSet + std::string(100, '\0'), kSet);
   ExpectFixed(kSet + kSet.substr(0, 20) + std::string(100, '\0'), kSet);
