@@ -51,9 +51,10 @@ struct Call {                           // all that the handler of a running com
   // and the checks before a command (Gates) are not made again. Statistics count one call, at its end. Requires:
   // MayContinueLater(), and the handler throws no Refusal afterwards.
   void ContinueInNextTurn() { continues_later = true; }  // serves others first; then the handler runs again
-  // Lets the command begin anew in the next Turn, with the checks (Gates). For a handler that cannot continue, because
-  // its key was replaced meanwhile, or now belongs to another node. Requires: is_resumed, and nothing was replied.
-  void RestartInNextTurn() { restarts_later = true; }  // serves others first; then the command begins anew
+  // Lets the command start again from its beginning in the next Turn, with the checks (Gates). For a handler that
+  // cannot continue, because its key was replaced meanwhile, or now belongs to another node. Requires: is_resumed, and
+  // nothing was replied.
+  void RestartInNextTurn() { restarts_later = true; }  // serves others first; then the command starts again
   // Returns whether the handler may call ContinueInNextTurn. This is not allowed in transactions and scripts, in the
   // stream of the primary, when replies are off, and without a host (which runs the event loop).
   bool MayContinueLater() const;    // whether the handler may call ContinueInNextTurn

@@ -407,9 +407,9 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
         parts_.data.history.has_local_writes = true;
       Record(call, request);
     }
-    if (session.tracking != nullptr) TrackReads(request);
     request.continues_later = call.continues_later;
     request.restarts_later = call.restarts_later;
+    if (session.tracking != nullptr) TrackReads(request);
     if (call.failed) {
       request.ending = FinishedCall::Ending::kFailed;
       last_error_.clear();  // the error is inside the reply
@@ -443,7 +443,8 @@ void Executor::TrackReads(const Request& request) {
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
   // CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.
   const Command& named = command.parent == nullptr ? command : *command.parent;
-  const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
+  const bool keeps =
+      session.InTransaction() || named.Spec().keeps_caching_choice || request.continues_later || request.restarts_later;
   if (!keeps) session.tracking->has_caching_choice = false;
 }
 

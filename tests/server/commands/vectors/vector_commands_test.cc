@@ -281,7 +281,7 @@ TEST_P(VectorSetCommands, ASearchSeesChangesOfOtherClients) {
 }
 
 // RENAME is the usual way to exchange an index. The reply must be from the old or from the new set.
-TEST_P(VectorSetCommands, ASearchBeginsAnewIfItsSetIsReplaced) {
+TEST_P(VectorSetCommands, ASearchStartsAgainIfItsSetIsReplaced) {
   const auto add = [&](const char* key, int count) {
     for (int i = 0; i < count; ++i) {
       Run({"VADD", key, "VALUES", "2", std::to_string(i), "1", StrCat("e", i), "EF", "5", "M", "4", "SETATTR",
@@ -313,6 +313,23 @@ TEST_P(VectorSetCommands, ASearchBeginsAnewIfItsSetIsReplaced) {
   other.Begin("RENAME w v");
   for (int i = 0; i < 100; ++i) server().EndTurn();
   EXPECT_THAT(client().Read(), Error(kWrongType));
+}
+
+TEST_P(VectorSetCommands, TheCachingChoiceHoldsForAllStepsOfASearch) {
+  if (!IsResp3()) return;
+  for (int i = 0; i < 1000; ++i) {
+    Run({"VADD", "v", "VALUES", "2", std::to_string(i), "1", StrCat("e", i), "EF", "5", "M", "4", "SETATTR",
+         StrCat("{\"p\":\"", std::string(8'000, 'x'), "\",\"y\":1}")});
+  }
+  Run("CLIENT TRACKING ON OPTIN");
+  Run("CLIENT CACHING YES");
+  client().Begin("VSIM v VALUES 2 0 1 TRUTH FILTER '.y == 1'");
+  TestClient other(server());
+  other.Begin("VREM v e1");
+  for (int i = 0; i < 100; ++i) server().EndTurn();
+  while (client().Read().HasValue()) continue;
+  other.Run("VREM v e2");
+  EXPECT_THAT(client().Read(), PushOf({Bulk("invalidate"), ArrayOf({Bulk("v")})}));
 }
 
 // An error in a later step.
