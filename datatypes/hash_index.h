@@ -350,7 +350,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   bool InsertInLargerPage(const Slot& slot, uint64_t hash) {  // grows or splits the page; false: still no room
     if (!GrowOrSplitPage(hash)) return false;
-    // A split may put so many items in one half that its page is full. Then this page grows.
+    // A split may put most items in one half, whose page is then full. Then this page grows.
     if (const PageRef page = PageOf(hash); page->used == page.Capacity() && page.BucketCount() < kMaxBuckets)
       GrowOrSplitPage(hash);
     const PageRef page = PageOf(hash);

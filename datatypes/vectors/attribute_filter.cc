@@ -283,8 +283,8 @@ void AttributeFilter::CollectFields() {
   }
   const auto name = [this](const Step& step) { return TextOf(step); };
   std::ranges::sort(fields_, {}, name);
-  const auto repeated = std::ranges::unique(fields_, {}, name);
-  fields_.erase(repeated.begin(), repeated.end());
+  const auto is_same = [&](const Step& one, const Step& other) { return name(one) == name(other); };
+  fields_.erase(std::unique(fields_.begin(), fields_.end(), is_same), fields_.end());
   for (Step& step : program_) {
     if (step.op != Op::kField) continue;
     step.begin = static_cast<uint32_t>(std::ranges::lower_bound(fields_, TextOf(step), {}, name) - fields_.begin());

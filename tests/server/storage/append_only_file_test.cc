@@ -647,6 +647,7 @@ TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
 TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   auto life = Start({"appendfsync everysec", "maxmemory-clients 2mb"});
   std::vector<std::unique_ptr<TestClient>> clients;
+  clients.reserve(7);
   for (int i = 0; i < 7; ++i) clients.push_back(std::make_unique<TestClient>(life->server()));
   TestClient& large = *clients[3];
   for (int i = 0; i < 10; ++i) large.Run({"WATCH", StrCat(i, std::string(150'000, 'w'))});

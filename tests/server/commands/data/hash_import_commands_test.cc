@@ -52,8 +52,7 @@ TEST_P(HashImportCommands, Refusals) {
   EXPECT_THAT(Run("HIMPORT PREPARE u"), Error("ERR wrong number of arguments for 'himport|prepare' command"));
   Run("HIMPORT PREPARE u a b");
   for (const char* values : {"1", "1 2 3"})
-    EXPECT_THAT(Run(StrCat("HIMPORT SET h u ", values)),
-                Error("ERR value count does not match fieldset field count"));
+    EXPECT_THAT(Run(StrCat("HIMPORT SET h u ", values)), Error("ERR value count does not match fieldset field count"));
   EXPECT_THAT(Run("EXISTS h"), Int(0));
 }
 
