@@ -57,11 +57,11 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
   return room;
 }
 
-// `words` are fields, each followed by its value. A new hash gets space for them, at most kMaxCapacity bytes.
+// `words` are fields, each followed by its value. A new hash gets space for them, at most kMostReservedBytes bytes.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key,  // opens the hash, or creates one with space for the fields
                                 std::span<const Bytes> words) {
-  constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed
-  return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
+  constexpr size_t kMostReservedBytes = 4096;  // a larger hash is usually not packed
+  return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMostReservedBytes));
 }
 
 // Propagates fields with new values, each field followed by its value, as HSET and HPEXPIREAT. HSET removes deadlines,
