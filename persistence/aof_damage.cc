@@ -129,6 +129,24 @@ class RecordSearch {
 
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end) { return RecordSearch(file, from, end).Run(); }
 
+namespace {
+
+// Writes the bytes in [from, end) of `file` to `copy`, and syncs it.
+IoError CopyRange(File& file, uint64_t from, uint64_t end, File& copy) {
+  const std::unique_ptr<char[]> chunk(new char[kChunk]);
+  for (uint64_t at = from; at < end;) {
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, end - at));
+    const IoProgress read = file.ReadAt(at, {chunk.get(), wanted});
+    if (read.error != kNoError) return read.error;
+    if (read.bytes < wanted) return EIO;
+    if (const IoError error = copy.Write({chunk.get(), wanted}).error; error != kNoError) return error;
+    at += wanted;
+  }
+  return copy.Sync();
+}
+
+}  // namespace
+
 Result<std::string, IoError> KeepRemovedPart(FileSystem& files, File& file, const std::string& path, uint64_t from,
                                              uint64_t end) {
   constexpr int kMaxCopies = 1000;
@@ -139,19 +157,11 @@ Result<std::string, IoError> KeepRemovedPart(FileSystem& files, File& file, cons
     copy = files.Open(copy_path, FileSystem::Mode::kCreateNew);
   }
   if (!copy) return Failure(copy.error());
-  const std::unique_ptr<char[]> chunk(new char[kChunk]);
-  for (uint64_t at = from; at < end;) {
-    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kChunk, end - at));
-    const IoProgress read = file.ReadAt(at, {chunk.get(), wanted});
-    if (read.error != kNoError || read.bytes < wanted) return Failure(read.error != kNoError ? read.error : EIO);
-    if (const IoError error = copy.value()->Write({chunk.get(), wanted}).error; error != kNoError)
-      return Failure(error);
-    at += wanted;
-  }
-  IoError error = copy.value()->Sync();
+  IoError error = CopyRange(file, from, end, *copy.value());
   if (error == kNoError) error = files.SyncDirectory(DirectoryOf(path));
-  if (error != kNoError) return Failure(error);
-  return copy_path;
+  if (error == kNoError) return copy_path;
+  files.Remove(copy_path);
+  return Failure(error);
 }
 
 std::string TruncationRefusalText(const std::string& path, uint64_t offset, const LaterRecord& later) {

@@ -37,7 +37,7 @@ LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // search
 
 // Copies the bytes in [from, end) of `file` to a new file: `path`.removed, or if that exists, `path`.removed.2 and so
 // on. Syncs it, and returns its path. To be called before these bytes are removed from the file at `path`, if they may
-// contain complete records. After an error, there may be an incomplete copy.
+// contain complete records. After an error, there is no copy.
 Result<std::string, IoError> KeepRemovedPart(FileSystem& files, File& file,  // copies the end of a file to a new file
                                              const std::string& path, uint64_t from, uint64_t end);
 

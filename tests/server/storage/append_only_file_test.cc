@@ -236,6 +236,7 @@ TEST_F(AppendOnlyFileTest, AnIncompleteTransactionIsDroppedAlsoIfItCannotBeKept)
   auto life = Start();
   EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded);
   EXPECT_THAT(life->Log(), testing::HasSubstr("Cannot keep the removed end of the file: No space left on device"));
+  EXPECT_EQ(files_.KindOf(StrCat(kIncremental, ".removed")), FileSystem::Kind::kAbsent);
   EXPECT_EQ(files_.Content(kIncremental), good);
 }
 
@@ -264,6 +265,9 @@ TEST_F(AppendOnlyFileTest, ASmallCorruptTailIsCutIfTheDirectivePermits) {
     EXPECT_EQ(life->Data().size(), 1u);
     EXPECT_EQ(files_.Content(kIncremental), good);
     EXPECT_THAT(life->Log(), testing::HasSubstr("loaded anyway because aof-load-corrupt-tail-max-size is enabled"));
+    const std::string kept = StrCat(kIncremental, ".removed");
+    EXPECT_EQ(files_.Content(kept), before + "0123456789\r\n");
+    files_.Remove(kept);
   }
 }
 
