@@ -127,11 +127,16 @@ class VSimSearch final : public CommandState {
   // Requires: Run has returned true, and the set has not changed since. Returns at most COUNT elements, none farther
   // than EPSILON allows, the nearest first. The texts are valid until the set changes.
   std::vector<FoundElement> TakeElements(const VectorTable& table) {
-    if (!has_changed_) {
-      for (const VectorHit& hit : hits_) Add(hit.distance, table.NameOf(hit.slot), table.AttributesOf(hit.slot));
+    if (has_changed_) {
+      std::ranges::stable_sort(elements_, {}, &FoundElement::distance);
+      if (elements_.size() > options_.count) elements_.resize(options_.count);
+      return std::move(elements_);
     }
-    if (has_changed_) std::ranges::stable_sort(elements_, {}, &FoundElement::distance);
-    if (elements_.size() > options_.count) elements_.resize(options_.count);
+    if (hits_.size() > options_.count) hits_.resize(options_.count);
+    for (const VectorHit& hit : hits_) {
+      const auto attributes = options_.with_attributes ? table.AttributesOf(hit.slot) : std::nullopt;
+      Add(hit.distance, table.NameOf(hit.slot), attributes);
+    }
     return std::move(elements_);
   }
 
@@ -205,19 +210,19 @@ class VSimSearch final : public CommandState {
 
   EncodedVector query_;
   VSimOptions options_;
-  uint64_t distance_work_;  // the work of a distance, in bytes that are read
-  uint64_t serial_;         // HnswGraph::Serial()
-  uint64_t changes_;        // VectorTable::Changes() when the search began
-  bool has_changed_ = false;
-  bool has_hits_ = false;             // true: `hits_` is complete
-  uint64_t max_work_ = 0;             // limit of the step, in bytes that are read
-  uint64_t work_ = 0;                 // what the step has done so far
-  uint64_t checks_left_ = 0;          // how many elements the filter may still look at
-  std::optional<HnswSearch> search_;  // nullopt: TRUTH
-  uint32_t next_slot_ = 0;            // TRUTH: the next slot to compare
-  std::vector<VectorHit> hits_;       // TRUTH: a heap, the farthest first; after the search the hits, nearest first
-  size_t next_hit_ = 0;               // the next hit to check
-  std::vector<FoundElement> elements_;
+  uint64_t distance_work_;              // the work of a distance, in bytes that are read
+  uint64_t serial_;                     // HnswGraph::Serial()
+  uint64_t changes_;                    // VectorTable::Changes() when the search began
+  bool has_changed_ = false;            // true: the set has changed since the search began
+  bool has_hits_ = false;               // true: `hits_` is complete
+  uint64_t max_work_ = 0;               // limit of the step, in bytes that are read
+  uint64_t work_ = 0;                   // what the step has done so far
+  uint64_t checks_left_ = 0;            // how many elements the filter may still look at
+  std::optional<HnswSearch> search_;    // nullopt: TRUTH
+  uint32_t next_slot_ = 0;              // TRUTH: the next slot to compare
+  std::vector<VectorHit> hits_;         // TRUTH: a heap, the farthest first; after the search the hits, nearest first
+  size_t next_hit_ = 0;                 // the next hit to check
+  std::vector<FoundElement> elements_;  // what the reply will have
   std::unordered_set<std::string> names_;  // of the hits that were checked, if the set has changed
   std::deque<std::string> texts_;          // names and attributes of `elements_`, if the set has changed
 };
