@@ -212,7 +212,7 @@ TEST_F(OffsetFileTest, LeavesNoOffsetsOutWhenAServerStopsAgainAndAgain) {
   }
 }
 
-// Only a primary that lies can send such offsets.
+// Only a faulty primary can send such offsets.
 TEST_F(OffsetFileTest, IsNotWrittenAgainAndAgainAtTheLargestNumber) {
   ReplicationMember& primary = AddNode({"save 3600 1"});
   AddLinked(primary);

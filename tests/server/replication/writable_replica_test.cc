@@ -82,6 +82,22 @@ TEST_F(WritableReplicaTest, AFullSynchronisationReplacesItsOwnWrites) {
   EXPECT_FALSE(writable_.history().has_local_writes);
 }
 
+// The primary removes its own keys when they expire.
+TEST_F(WritableReplicaTest, AfterAFullSynchronisationItRemovesNoKeysOfItsPrimary) {
+  writable_.Run("SET session local PX 3600000");
+  ASSERT_TRUE(writable_.history().has_local_writes);
+  primary_.Run("DEBUG CHANGE-REPL-ID");
+  primary_.Run("CLIENT KILL TYPE replica");
+  network().Step(3000);
+  ASSERT_TRUE(writable_.IsLinked());
+  ASSERT_FALSE(writable_.history().has_local_writes) << "it was no full synchronisation";
+  primary_.Run("SET session v PX 1500");
+  network().Step(100);
+  network().SetApart(primary_.port(), writable_.port());
+  network().Step(5000);
+  EXPECT_THAT(writable_.Run("DBSIZE"), Int(2)) << "x and session";
+}
+
 // The file names the history, so the replica continues it.
 TEST_F(WritableReplicaTest, ItsFileKeepsTheMark) {
   writable_.Run("SET y 1");

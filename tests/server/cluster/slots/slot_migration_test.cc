@@ -590,6 +590,14 @@ TEST(HiddenSlotsTextTest, IsReadAgain) {
   HiddenSlots read;
   ReadHiddenSlots(HiddenSlotsText(hidden), read);
   EXPECT_EQ(read.All(), hidden.All());
+  std::string repeated;
+  for (int i = 0; i < 5000; ++i) repeated += StrCat(std::string(36, 'c'), 1000 + i, " 0-16383;");
+  HiddenSlots few;
+  ReadHiddenSlots(repeated, few);
+  EXPECT_EQ(few.All().size(), 1u) << "a set without slots is not kept";
+  EXPECT_TRUE(few.Has(16383));
+  few.Reveal(few.All().begin()->first);
+  EXPECT_FALSE(few.Has(16383));
   for (const char* damaged : {"", ";", "x 1-2", " 1-2"}) {
     HiddenSlots none;
     ReadHiddenSlots(damaged, none);

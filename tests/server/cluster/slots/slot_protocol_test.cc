@@ -228,6 +228,20 @@ TEST_F(PlayedSourceTest, TheTargetSaysWhatValkeySays) {
   EXPECT_EQ(target_->Run("DBSIZE").Integer(), 3);
 }
 
+// A majority may have elected another owner. Valkey 9.1.2 claims the slots.
+TEST_F(PlayedSourceTest, ATargetWhoseClusterIsDownClaimsNothing) {
+  Play();
+  Say(Establish());
+  Say(Sync("ACK") + Sync("SNAPSHOT-EOF"));
+  ASSERT_EQ(Say(Sync("PAUSED")), Sync("REQUEST-FAILOVER"));
+  ASSERT_THAT(target_->Run(StrCat("CLUSTER DELSLOTS ", Owns(*target_, "a") ? KeySlot("a") : KeySlot("b"))), Ok());
+  Step(200);
+  ASSERT_THAT(target_->Run("CLUSTER INFO").Text(), HasSubstr("cluster_state:fail"));
+  Say(Sync("FAILOVER-GRANTED"));
+  EXPECT_FALSE(Owns(*target_, "{t}"));
+  EXPECT_EQ(State(*target_), "failed");
+}
+
 TEST_F(PlayedSourceTest, TheTargetTellsThatItLives) {
   Play({"repl-timeout 5"});
   Say(Establish());
