@@ -45,7 +45,8 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-// The offset of the size in a userdata object. The userdata of newproxy has size 0, that of Lua's own buffers has not.
+// The offset of the size in a userdata object. The userdata of newproxy has size 0; Lua's own
+// buffers have a larger one.
 inline constexpr size_t kUserdataSizeOffset = 16;
 
 struct ObjectHeader {  // Lua 5.4's CommonHeader: how each string, table or function begins in memory

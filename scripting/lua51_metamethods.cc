@@ -56,7 +56,7 @@ const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
 
 // Lets Lua 5.4 close values at the end of a block only if they are Lua's own buffers, which are userdata with a size.
 // In Lua 5.1, scripts have no values that are closed (`local x <close>`, the fourth value of a generic `for`). When a
-// script is killed, 5.4 would call __close for each such value, also that of a userdata of newproxy, and nothing could
+// script is killed, 5.4 would call __close for each such value, also for a userdata of newproxy, and nothing could
 // interrupt these calls.
 void NewClosingValue(lua_State* lua, const Value* value) {
   if ((value->tag & kTypeMask) != LUA_TUSERDATA) return;

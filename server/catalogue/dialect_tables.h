@@ -294,7 +294,7 @@ inline constexpr auto kTipsOfRedis70 = std::to_array<TextChange>({
 inline constexpr auto kSinceOfRedis70 = std::to_array<TextChange>({
     {"client|pause", "2.9.50"},
 });
-// The versions of RedisJSON, before it was a part of Redis.
+// The versions of RedisJSON, before it was part of Redis.
 inline constexpr auto kSinceOfRedis80 = std::to_array<TextChange>({
     {"json.arrappend", "1.0.0"},  {"json.arrindex", "1.0.0"},     {"json.arrinsert", "1.0.0"}, {"json.arrlen", "1.0.0"},
     {"json.arrpop", "1.0.0"},     {"json.arrtrim", "1.0.0"},      {"json.clear", "2.0.0"},     {"json.debug", "1.0.0"},

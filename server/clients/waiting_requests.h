@@ -24,8 +24,9 @@ struct WatchList;
 struct Progress {  // progress of a request that runs in several Turns
   enum class Stage : uint8_t {
     kNew,  // has not been paused or blocked
-    // Has waited (pause, MIGRATE, or blocked) before it ran, or called RestartInNextTurn: passes the checks again.
-    kAgain,  // must pass the checks (Gates) again
+    // Must pass the checks (Gates) again: has waited (pause, MIGRATE, or blocked) before it ran, or has called
+    // Call::RestartInNextTurn.
+    kAgain,  // runs from its beginning, with the checks
     kBegun,  // runs again without checks, after Call::ContinueInNextTurn or BlockedClients::Continue
   };
   Stage stage = Stage::kNew;    // kBegun: the request runs without the checks (Gates)

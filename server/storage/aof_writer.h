@@ -63,7 +63,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
-  // Returns the error, also that of a replaced file which is still needed. Requires: IsOpen.
+  // Returns the error, or else the error of a replaced file that is still needed. Requires: IsOpen.
   IoError SyncNow();         // syncs the file and waits; returns the error
   void ForgetClosedFiles();  // the files that were replaced by Open are not needed any more
 

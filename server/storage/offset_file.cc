@@ -44,7 +44,7 @@ void OffsetFile::Extend() {
   const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < retry_at_ms_) return;
   const int64_t wanted = std::min(parts_.history.offset, History::kMaxOffset / 2 - kStep) + kStep;
-  if (wanted == covered_) return;  // the largest number; only a primary that lies can send larger offsets
+  if (wanted == covered_) return;  // the largest number; only a faulty primary can send larger offsets
   if (!Write(wanted)) retry_at_ms_ = now_ms + kRetryMs;
 }
 

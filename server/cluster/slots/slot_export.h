@@ -3,7 +3,7 @@
 //   kConnecting ─► kAuthenticating ─► kEstablishing ─► kWaitingToSnapshot ─► kSnapshotting ─► kStreaming ─►
 //   kWaitingToPause ─► kPaused ─► kGranted ─► kSuccess
 //
-// The conversation is that of Valkey 9, so either node may be a Valkey server. Both nodes send requests. The target
+// The protocol is the one of Valkey 9, so either node may be a Valkey server. Both nodes send requests. The target
 // replies only to AUTH and ESTABLISH.
 //
 //   source                                   target

@@ -34,7 +34,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
     kWaitingForAck,  // the source was answered; it sends nothing yet
     kReceivingSnapshot,
     kFollowing,          // the snapshot has arrived; changes follow
-    kFailoverRequested,  // the source has paused writes, and was asked for the slots
+    kFailoverRequested,  // the source has paused writes; REQUEST-FAILOVER was sent to it
     kOnPrimary,          // on a replica: its primary imports the slots
     // States of exports and imports.
     kSuccess,

@@ -46,7 +46,8 @@ const JsonValue* LastSortedTarget(const JsonValue& value, std::span<const JsonVa
   return found;
 }
 
-// A change of an array moves the elements behind its place. This many elements are moved in one step of a JsonBudget.
+// A change of an array moves the elements after the changed place. This many elements are moved in one step of a
+// JsonBudget.
 constexpr uint64_t kMovesPerStep = 64;
 
 // The arrays that a command changes. `matches` may also have values that are no arrays; the reply shows null for them.
