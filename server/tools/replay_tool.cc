@@ -2,13 +2,18 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -80,9 +85,12 @@ class OwnServer {
   OwnServer(const OwnServer&) = delete;
   OwnServer& operator=(const OwnServer&) = delete;
   ~OwnServer() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+    }
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
 
   // Starts an empty server with the random seed and the emulated version of the recorded server. Returns its port, or
@@ -91,9 +99,14 @@ class OwnServer {
 
  private:
   pid_t process_ = 0;
+  std::string folder_;  // temporary directory of the server, so that a recorded SAVE replaces no file of the user
 };
 
 std::optional<int> OwnServer::Start(const RecordingStart& start) {
+  const char* const place = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): there is no other thread
+  std::string folder = std::string(place == nullptr || place[0] == '\0' ? "/tmp" : place) + "/respite-replay-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return std::nullopt;
+  folder_ = folder;
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return std::nullopt;
   const Descriptor reader(ends[0]);
@@ -104,6 +117,7 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
   if (process_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (chdir(folder_.c_str()) != 0) _exit(kFailed);
     execl("/proc/self/exe", "respite-server", "--test", "--logfile", "/dev/null", "--ready-fd", ready.c_str(), "--seed",
           seed.c_str(), "--emulate", start.emulated.c_str(), nullptr);
     _exit(kFailed);
@@ -118,23 +132,33 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
   return port ? std::optional(static_cast<int>(*port)) : std::nullopt;
 }
 
-// Runs a Replay on an event loop of its own.
+// Blocks SIGINT and SIGTERM. Returns a descriptor that is readable when one of them has arrived.
+Descriptor CatchSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return Descriptor(signalfd(-1, &signals, SFD_CLOEXEC));
+}
+
+// Runs a Replay on an event loop of its own. From its construction on, SIGINT and SIGTERM only end Run.
 class ReplayRun final : public EventLoop::Participant {
  public:
-  ReplayRun(Recording recording, Replay::Options options)
-      : loop_(real_clock_),
-        network_(loop_, *this, settings_, tls_),
-        replay_({.network = network_,
-                 .real_clock = real_clock_,
-                 .commands = *commands_,
-                 .say = [](const std::string& line) { std::puts(line.c_str()); },
-                 .on_event = [this] { GoOnSoon(); }},
-                std::move(recording), std::move(options)) {}
+  ReplayRun() : loop_(real_clock_), network_(loop_, *this, settings_, tls_), signals_(CatchSignals()) {
+    loop_.CallWhenReadable(signals_.Get(), [this] { loop_.Stop(kFailed); });
+  }
 
-  const Replay::Outcome& Run() {
+  // Runs the replay to its end. Returns nullopt if the user has interrupted it: then nobody needs its outcome.
+  std::optional<Replay::Outcome> Run(Recording recording, Replay::Options options) {
+    replay_.emplace(Replay::Parts{.network = network_,
+                                  .real_clock = real_clock_,
+                                  .commands = *commands_,
+                                  .say = [](const std::string& line) { std::puts(line.c_str()); },
+                                  .on_event = [this] { GoOnSoon(); }},
+                    std::move(recording), std::move(options));
     GoOnSoon();
-    loop_.Run();
-    return replay_.outcome();
+    return loop_.Run() == 0 ? std::optional(replay_->outcome()) : std::nullopt;
   }
 
   // The functions of EventLoop::Participant.
@@ -150,7 +174,7 @@ class ReplayRun final : public EventLoop::Participant {
     });
   }
   void Continue() {
-    const auto again_ms = replay_.Continue();
+    const auto again_ms = replay_->Continue();
     if (!again_ms) return loop_.Stop(0);
     if (std::exchange(has_timer_, true)) return;
     loop_.RunAfter(*again_ms, [this] {
@@ -165,7 +189,8 @@ class ReplayRun final : public EventLoop::Participant {
   const Tls tls_;
   EventLoop loop_;
   LoopNetwork network_;
-  Replay replay_;
+  std::optional<Replay> replay_;
+  const Descriptor signals_;  // readable when a signal has arrived
   bool is_posted_ = false;
   bool has_timer_ = false;
 };
@@ -205,6 +230,7 @@ int RunReplay(std::span<const std::string> arguments) {
   if (!recording.ok()) return Fail(order->file + ": " + recording.error());
   Replay::Options options;
   options.ignored = std::move(order->ignored);
+  ReplayRun run;
   OwnServer own;
   if (order->target) {
     options.target = *order->target;
@@ -216,8 +242,9 @@ int RunReplay(std::span<const std::string> arguments) {
   }
   if (order->speed) options.time = Replay::Time::kReal;
   options.speed = order->speed.value_or(1);
-  ReplayRun run(std::move(recording).value(), std::move(options));
-  const int exit_code = Report(run.Run());
+  const auto outcome = run.Run(std::move(recording).value(), std::move(options));
+  if (!outcome) return Fail("The replay was interrupted");
+  const int exit_code = Report(*outcome);
   return std::fflush(stdout) == 0 ? exit_code : kFailed;
 }
 

@@ -1,10 +1,12 @@
 """--record and --replay: the requests of one server's clients are sent to another server, and the replies are
 compared."""
 import os
+import signal
 import socket
 import stat
 import struct
 import subprocess
+import tempfile
 import unittest
 
 from certificates import Authority
@@ -207,22 +209,43 @@ class RecordingTest(LaunchTest):
         code, output = self.replay()
         self.assertEqual((0, 1), (code, output.count(" 0 different")), output)
 
+    def test_a_replay_leaves_the_files_of_its_folder_alone(self):
+        self.record("--dir", self.folder)
+        client = self.client()
+        for words in ("SET a 1", "SAVE", "CONFIG SET appendonly yes", "CONFIG SET appendonly no"):
+            self.assertEqual(b"+OK\r\n", client.run(*words.split()))
+        self.end()
+        self.write("dump.rdb", "mine")
+        before = sorted(os.listdir(self.folder))
+        code, output = self.replay()
+        self.assertEqual((0, before, 4), (code, sorted(os.listdir(self.folder)), os.path.getsize(self.path("dump.rdb"))), output)
+
     def test_the_server_of_a_replay_ends_with_it(self):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(number):
+                self.interrupt_a_replay(number)
+
+    def interrupt_a_replay(self, number):
+        folder = tempfile.mkdtemp(dir=self.folder)
         self.record()
         client = self.client()
         client.run("PING")
         wait_until(lambda: client.run("TIME") and os.path.getsize(self.path("session.rec")) > 1000, "a longer recording")
         self.end()
         replay = subprocess.Popen([SERVER, "--replay", self.path("session.rec"), "--speed", "0.0001"],
-                                  stdout=subprocess.DEVNULL, cwd=self.folder)
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+                                  env={**os.environ, "TMPDIR": folder})
         self.addCleanup(replay.wait)
 
         def child():
             with open(f"/proc/{replay.pid}/task/{replay.pid}/children", encoding="ascii") as children:
                 return children.read().split()
         server = int(wait_until(child, "its server")[0])
-        replay.kill()
+        own = wait_until(lambda: os.listdir(folder), "its folder")
+        replay.send_signal(number)
         wait_until(lambda: not exists(server), "the end of its server")
+        self.assertEqual(2 if number == signal.SIGINT else -number, replay.wait())
+        self.assertEqual([] if number == signal.SIGINT else own, os.listdir(folder))
 
     def test_an_address_of_ip_6(self):
         try:
