@@ -173,8 +173,11 @@ int64_t Replicas::AckedReplicaCount(int64_t offset) const {
 }
 
 int64_t Replicas::SyncedReplicaCount(int64_t offset) const {
+  // A replica reports 0 as long as its append-only file does not contain all data. A write to a server that has had no
+  // replica since its start may have the offset 0.
+  const int64_t least = std::max(offset, int64_t{1});
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsOnlineWithData(*session->replica) && session->replica->acked_disk_offset >= offset;
+    return IsOnlineWithData(*session->replica) && session->replica->acked_disk_offset >= least;
   });
 }
 

@@ -357,6 +357,23 @@ TEST_F(LinkUseTest, WaitAofCountsDisks) {
   ExpectSameData(primary, without);
 }
 
+// A write to a primary that never had a replica has the offset 0. A replica that links later reports 0 too, as long as
+// its append-only file lacks the snapshot, or if it has no such file.
+TEST_F(LinkUseTest, WaitAofCountsNoDiskWithoutTheSnapshot) {
+  ReplicationMember& primary = world_.Add({"appendonly yes", "appendfsync always"});
+  TestClient client(primary.server());
+  client.Run("SET a 1");
+  AddLinked(primary);
+  network().Step(3000);
+  client.Send("WAITAOF 1 1 500");
+  network().Step(3000);
+  EXPECT_THAT(client.Read(), ArrayOf(Int(1), Int(0)));
+  AddLinked(primary, {"appendonly yes", "appendfsync always"});
+  client.Send("WAITAOF 1 1 0");
+  network().Step(3000);
+  EXPECT_THAT(client.Read(), ArrayOf(Int(1), Int(1)));
+}
+
 TEST_F(LinkUseTest, NonsenseForAcknowledgementsIsHarmless) {
   ReplicationMember& primary = world_.Add();
   TestClient client(primary.server());
