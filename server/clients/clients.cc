@@ -23,6 +23,7 @@ void Clients::Remove(Session& session) {
   }
   std::replace(flushing_sessions_.begin(), flushing_sessions_.end(), &session, static_cast<Session*>(nullptr));
   on_close_(session);  // again, because a command may have registered the session after it was closed
+  if (session.closing) --closing_count_;
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
   if (leaves_blocks) pool_.Clear();  // the remaining clients need fewer blocks
@@ -64,6 +65,7 @@ void Clients::Flush(size_t place, size_t max_bytes) {
 void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
+  ++closing_count_;
   on_close_(session);
   if (std::exchange(session.queue_flags.is_in_pause_queue_, false)) std::erase(paused_, &session);
   if (session.transport != nullptr) session.transport->Close();

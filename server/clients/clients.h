@@ -31,7 +31,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
 
   Session* Find(uint64_t id) const;                  // the session with this id; null: none, or it is closing
   size_t Count() const { return sessions_.size(); }  // number of sessions, also closing ones
-  uint64_t NextId() const { return next_id_; }       // id that the next new client will get
+  size_t OpenCount() const { return sessions_.size() - closing_count_; }  // number of sessions that are not closing
+  uint64_t NextId() const { return next_id_; }                            // id that the next new client will get
   // Calls visit(Session&) for all sessions in order of their ids. `visit` may close sessions, but not remove them.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(Session&) for each session in order of ids, also closing ones
@@ -108,6 +109,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   const User& initial_user_;                               // user of new sessions, before they log in
   uint64_t next_id_ = 1;                                   // id that the next new client will get
   uint64_t last_visited_id_ = 0;                           // id of the session that VisitNext visited last
+  size_t closing_count_ = 0;                               // how many sessions in sessions_ are closing
   size_t unauthenticated_bytes_ = 0;                       // memory of waiting input of clients that have not logged in
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id, also closing ones
   std::vector<Session*> sessions_to_flush_;                // sessions with replies to send when the Turn ends

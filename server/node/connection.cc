@@ -47,7 +47,11 @@ constexpr int64_t kHandshakeMs = 30'000;
 }  // namespace
 
 Connection::Connection(NodeHost& host, Session& session, ByteStream stream)
-    : host_(&host), session_(&session), stream_(std::move(stream)), opened_ms_(host.loop().real_clock().NowMs()) {}
+    : host_(&host),
+      session_(&session),
+      stream_(std::move(stream)),
+      opened_ms_(host.loop().real_clock().NowMs()),
+      long_task_(host.services().env.phase.LongTask()) {}
 
 Connection::~Connection() = default;
 
@@ -260,9 +264,7 @@ bool Connection::WriteSome(size_t preferred_bytes) {
 void Connection::Close() {
   Register({});
   host_->loop().closings().AddStep([self = self_] { self->stream_.Close(); });
-  // Destroys the session and this connection only in a later turn of the loop, because the caller may be using the
-  // session now.
-  host_->Post([self = std::move(self_)] { self->host_->services().clients.registry.Remove(*self->session_); });
+  host_->RemoveLater(*session_, long_task_, std::move(self_));
 }
 
 void Connection::MoveTo(NodeHost& other, MovingClient arrival) {
@@ -301,9 +303,10 @@ Session& Connection::BecomeClientOf(NodeHost& other) {
   session.transport = this;
   host_ = &other;
   session_ = &session;
+  long_task_ = 0;
   old.transport = nullptr;
   left.services().clients.registry.Close(old);
-  left.Post([&left, &old] { left.services().clients.registry.Remove(old); });
+  left.RemoveLater(old, 0, nullptr);
   other.MarkActive();
   return session;
 }

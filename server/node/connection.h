@@ -85,6 +85,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   Session* session_;                        // state of the client on *host_; valid while self_ is set
   ByteStream stream_;                       // the socket, with or without TLS
   int64_t opened_ms_;                       // when the socket was accepted (real time)
+  uint64_t long_task_;                      // the long task of *host_ during which the client connected; 0: none
   SocketPoller::Events wanted_;             // events that the connection waits for
   SocketPoller::Events reported_events_;    // events that the poller was told to report
   bool receive_posted_ = false;             // true: Receive will be called in the next turn

@@ -214,7 +214,7 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
 void Listener::AcceptWaitingClients(const std::shared_ptr<Socket>& socket) {
   // The sockets of closed clients that wait in closings() still have descriptors. Closes these sockets now if they, the
   // clients and the new clients could be more than maxclients.
-  const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
+  const size_t open = host_.services().clients.registry.OpenCount() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
   const int most = is_tls ? settings.max_new_tls_connections_per_cycle : settings.max_new_connections_per_cycle;
@@ -257,7 +257,7 @@ void Listener::AdmitSocket(Descriptor accepted, Protocol protocol) {
     ++server.env.stats.rejected_connections;
     return;
   }
-  if (server.clients.registry.Count() >= settings.maxclients) {
+  if (server.clients.registry.OpenCount() >= settings.maxclients) {
     ++server.env.stats.rejected_connections;
     if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // unreadable before a TLS handshake
     return;

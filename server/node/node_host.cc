@@ -76,12 +76,27 @@ void NodeHost::Stop(int exit_code) {
 // the end of a turn. Returns false if the loop or this Node has stopped.
 bool NodeHost::ServeDuringLongTask() {
   MarkActive();
-  return loop_.ServeDuringLongTask() && !has_stopped_;
+  const bool continues = loop_.ServeDuringLongTask() && !has_stopped_;
+  RemoveGone();
+  return continues;
+}
+
+void NodeHost::RemoveGone() {
+  for (const auto& [session, owner] : std::exchange(gone_, {})) services_.clients.registry.Remove(*session);
+}
+
+void NodeHost::RemoveLater(Session& session, uint64_t long_task, std::shared_ptr<void> owner) {
+  if (long_task != 0 && long_task == services_.env.phase.LongTask()) {
+    gone_.emplace_back(&session, std::move(owner));
+    return;
+  }
+  Post([this, &session, kept = std::move(owner)] { services_.clients.registry.Remove(session); });
 }
 
 // Ends a turn of this server. First makes up for a tick that was missed during a script, as Redis does: if scripts
 // follow each other without a pause, the timer might otherwise never run.
 void NodeHost::EndTurn(int64_t turn_us) {
+  RemoveGone();
   if (missed_tick_ && !services_.env.phase.IsInLongTask()) {
     missed_tick_ = false;
     node_.housekeeping().Tick();

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "server/execution/pump.h"
 #include "server/net/event_loop.h"
@@ -45,6 +47,12 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   // The functions of Host.
   void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function, or stops the loop
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs `task` in a later turn
+  // Removes the session of a client that has gone, and then destroys `owner`. This happens in a later turn, because the
+  // current turn may still use the session. An exception are clients that connected during the long task (a slow script
+  // or load) that still runs: the turn that the task has interrupted does not know them. They are removed soon, since
+  // otherwise clients that come and go during an endless script would take more and more memory.
+  void RemoveLater(Session& session, uint64_t long_task,  // frees the session later; `long_task`: in which it began
+                   std::shared_ptr<void> owner);
   bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: the Node must stop
   void WakeAt(int64_t monotonic_ms) override;  // sets when Housekeeping::Wake runs (server's clock; at most 24 h ahead)
   void StartTurnAt(int64_t real_us) override;  // a turn will start at this real time
@@ -60,6 +68,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   struct Timers;  // the timers of the event loop that a NodeHost uses
 
   void ScheduleTick();  // sets the timer for the next tick
+  void RemoveGone();    // removes the sessions in gone_
 
   EventLoop& loop_;                   // the event loop, which this Node shares with others
   Node& node_;                        // the server that runs here
@@ -68,10 +77,11 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   LoopNetwork network_;               // connections to other servers
   Pump pump_;                         // runs the requests of clients
   std::unique_ptr<Pump> other_pump_;  // runs requests during a slow script; made at the first use
-  std::function<void(int)> on_stop_;  // called by Stop; null: Stop ends the loop
-  std::function<void()> on_tick_;     // called at each tick; may be null
-  bool missed_tick_ = false;          // true: a slow script or load kept a tick from running; the tick runs afterwards
-  bool has_stopped_ = false;          // true: Stop was called
+  std::vector<std::pair<Session*, std::shared_ptr<void>>> gone_;  // sessions to remove during the long task, and owners
+  std::function<void(int)> on_stop_;                              // called by Stop; null: Stop ends the loop
+  std::function<void()> on_tick_;                                 // called at each tick; may be null
+  bool missed_tick_ = false;  // true: a slow script or load kept a tick from running; the tick runs afterwards
+  bool has_stopped_ = false;  // true: Stop was called
 };
 
 }  // namespace respite

@@ -30,16 +30,19 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   // reads no input from this client until the script ends.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script is slow; no input is read from holder
     script_ = {kind, holder};
+    ++long_tasks_;
   }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
   void BeginLoading(Load how, const Session* holder) {  // loading starts; no input is read from `holder` (may be null)
     load_ = how;
     loader_ = holder;
+    if (how == Load::kInTurn) ++long_tasks_;
   }
   void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // loading has ended, well or badly
   void Stop() { has_stopped_ = true; }                       // the server has stopped: no command may run
 
   bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or kInTurn load now
+  uint64_t LongTask() const { return IsInLongTask() ? long_tasks_ : 0; }  // number of the task that runs now; 0: none
   BusyScriptKind busy_script() const { return script_.kind; }  // the kind of the slow script; kNone: none runs
   bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // true: a slow script runs now
   Load load() const { return load_; }                                           // whether and how data is being loaded
@@ -58,6 +61,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   Script script_;                    // the slow script that runs now, if any
   Load load_ = Load::kNone;          // whether and how data is being loaded
   const Session* loader_ = nullptr;  // the client that requested the loading; may be null
+  uint64_t long_tasks_ = 0;          // number of slow scripts and loads in a turn that have begun
   bool has_stopped_ = false;         // true: no command may run any more
 };
 

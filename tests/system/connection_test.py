@@ -115,6 +115,35 @@ class ConnectionTest(OneServer):
         self.assertEqual(b"", others[0].recv(1))
         self.assertRaises(ConnectionRefusedError, self.connect)
 
+    def test_clients_that_come_and_go_during_an_endless_script(self):
+        """They take neither places of maxclients nor memory, so an operator can still connect and end the script."""
+        first = self.connect()
+        for words in ("maxclients 60", "busy-reply-threshold 50"):
+            first.sendall(f"CONFIG SET {words}\r\n".encode())
+            self.assertEqual(b"+OK\r\n", self.read(first, 5))
+        old = [self.connect() for _ in range(30)]
+        first.sendall(b"INFO memory\r\n")
+        peak = int(first.recv(1 << 16).split(b"used_memory_peak:")[1].split(b"\r\n")[0])
+        first.sendall(b"EVAL 'while true do end' 0\r\n")
+        for number in range(300):
+            client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+            client.sendall(b"x" * 60000)
+            if number % 3 == 0:
+                client.sendall(b"\r\n")
+                self.assertIn(client.recv(1), b"-")
+            client.close()
+            if old:
+                old.pop().close()
+        killer = self.connect()
+        killer.sendall(b"PING\r\n")
+        self.assertIn(b"-BUSY", killer.recv(300))
+        killer.sendall(b"SCRIPT KILL\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(killer, 5))
+        self.assertIn(b"-ERR Script killed by user", first.recv(200))
+        killer.sendall(b"INFO memory\r\n")
+        grown = int(killer.recv(1 << 16).split(b"used_memory_peak:")[1].split(b"\r\n")[0]) - peak
+        self.assertLess(grown, 4 << 20)
+
     def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):
         late, other = self.connect(), self.connect()
         other.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
