@@ -36,8 +36,9 @@ std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check) {
   const uint16_t version = footer.Little16();
   if (version > rdb::kNewestVersion && version != rdb::kValkeyVersion) return std::nullopt;
   if (check == PayloadCheck::kSkipChecksum) return value;
-  const uint64_t checksum = Crc64(0, payload.substr(0, payload.size() - kChecksumSize));
-  if (footer.Little64() != checksum) return std::nullopt;
+  const uint64_t checksum = footer.Little64();
+  if (check == PayloadCheck::kChecksumIfAny && checksum == 0) return value;
+  if (checksum != Crc64(0, payload.substr(0, payload.size() - kChecksumSize))) return std::nullopt;
   return value;
 }
 
@@ -54,10 +55,12 @@ std::string PayloadWithVersion(Bytes payload, uint16_t version) {
 std::optional<std::string> PortablePayload(Bytes payload, const Entry& entry, RdbCompression compression) {
   constexpr auto kNewestTypeOf70 = static_cast<uint8_t>(rdb::Type::kStreamListpacks2);
   const uint16_t version = VersionOf(payload);
-  if (version <= rdb::kVersionOf70) return std::nullopt;
+  const bool has_checksum = RdbInput(payload.substr(payload.size() - kChecksumSize)).Little64() != 0;
+  if (version <= rdb::kVersionOf70)
+    return has_checksum ? std::nullopt : std::optional(PayloadWithVersion(payload, version));
   if (static_cast<uint8_t>(payload[0]) <= kNewestTypeOf70) return PayloadWithVersion(payload, rdb::kVersionOf70);
   if (const uint16_t needed = RdbVersionFor(entry); needed > rdb::kVersion) {
-    if (version == needed) return std::nullopt;
+    if (version == needed && has_checksum) return std::nullopt;
     return DumpPayload(entry, compression);
   }
   RdbOutput out(compression);

@@ -17,10 +17,11 @@ std::string DumpPayload(const Entry& entry, RdbCompression compression);  // wha
 
 std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends RDB version and CRC-64 to `out`; returns all
 
-enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
+// kChecksumIfAny: the checksum 0 stands for none. Redis 8.4 sends such payloads with the keys of a slot migration.
+enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksumIfAny, kChecksum };
 
-// Returns nullopt if the payload is too short, if its version is newer than this server can read, or (with kChecksum)
-// if the checksum is wrong.
+// Returns nullopt if the payload is too short, if its version is newer than this server can read, or (unless
+// kSkipChecksum) if the checksum is wrong.
 std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: invalid
                                    PayloadCheck check);
 

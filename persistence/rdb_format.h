@@ -177,6 +177,7 @@ inline constexpr uint16_t kValkeyVersion = 80;
 
 // The auxiliary field with the slots that a node is importing (server/storage/hidden_slots_text.h).
 inline constexpr std::string_view kHiddenSlotsAux = "respite-hidden-slots";
+inline constexpr std::string_view kRedisTaskAux = "cluster-asm-task";  // the field of Redis 8.4 with the same purpose
 
 // Versions of the format. Redis 7.0 writes kVersionOf70, which this server writes for RdbDialect::k70, and in payloads
 // for older versions. Redis 7.2 writes kVersion. Redis 7.4 writes kVersionOfTimedHashes, which this server writes only

@@ -34,7 +34,8 @@ LIMIT_S = 900
 SERVER_SHARDS = 4
 # A processor counts as four shares. A script that mostly waits, for failovers and timeouts, takes one.
 SHARES = 4
-WAITING = {"sentinel_test", "replication_test", "replication_tls_test", "blocking_differential_test", "migrate_test"}
+WAITING = {"sentinel_test", "replication_test", "replication_tls_test", "blocking_differential_test", "migrate_test",
+           "slot_migration_redis_test"}
 # They measure latencies of other clients during attacks, so nothing else may run at the same time.
 ALONE = {"hostile_connections_test", "hostile_data_test"}
 # The system tests of `./dev test`: most parts of the product, the quick ones, in about two minutes of processor time together.
@@ -45,7 +46,7 @@ BASIC = {"acl_start_test", "aof_effects_test", "aof_replay_test", "check_tools_t
          "slot_migration_test", "test_profile_test", "tls_test", "transcripts_test", "worlds_test"}
 # Estimated durations in seconds, used before a run has measured them.
 EXPECTED_S = {"sentinel_test": 350, "cluster_test": 190, "cluster_move_test": 180, "slot_migration_valkey_test": 110,
-              "cluster_tls_test": 100, "replication_test": 80, "replication_tls_test": 75, "out_of_memory_test": 72,
+              "slot_migration_redis_test": 340, "cluster_tls_test": 100, "replication_test": 80, "replication_tls_test": 75, "out_of_memory_test": 72,
               "datatypes": 65, "sentinels_at_once_test": 55, "hostile_connections_test": 43, "transcripts_test": 36,
               "server": 35, "hostile_data_test": 27, "node_group_test": 16}
 

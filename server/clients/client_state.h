@@ -128,6 +128,7 @@ struct ClientClusterState {  // a client's settings for cluster commands: ASKING
   Asking asking = Asking::kNo;       // for which requests ASKING allows slots that are being imported
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve the client's reads
   const SlotSet* imports = nullptr;  // slots that this client, another node, is sending here; null: none
+  bool is_internal = false;          // a node of Redis, with which this node moves slots by Redis' protocol
 };
 
 struct TrackingOptions {       // CLIENT TRACKING's options: which keys to track, and which client to tell

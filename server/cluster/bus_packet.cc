@@ -103,7 +103,7 @@ uint16_t CountOf(const PingExtensions& extensions) {
   return static_cast<uint16_t>(extensions.forgotten.size() + (extensions.hostname ? 1 : 0) +
                                (extensions.human_name ? 1 : 0) + (extensions.shard ? 1 : 0) +
                                (extensions.client_ipv4 ? 1 : 0) + (extensions.client_ipv6 ? 1 : 0) +
-                               (extensions.availability_zone ? 1 : 0));
+                               (extensions.availability_zone ? 1 : 0) + (extensions.internal_secret ? 1 : 0));
 }
 
 void PutExtensions(std::string& out, const PingExtensions& extensions) {
@@ -116,6 +116,7 @@ void PutExtensions(std::string& out, const PingExtensions& extensions) {
   }
   if (extensions.shard) PutExtension(out, ExtensionType::kShard, extensions.shard->Text());
   if (extensions.client_ipv4) PutTextExtension(out, ExtensionType::kClientIpv4, *extensions.client_ipv4);
+  if (extensions.internal_secret) PutExtension(out, ExtensionType::kClientIpv4, *extensions.internal_secret);
   if (extensions.client_ipv6) PutTextExtension(out, ExtensionType::kClientIpv6, *extensions.client_ipv6);
   if (extensions.availability_zone) {
     PutTextExtension(out, ExtensionType::kAvailabilityZone, *extensions.availability_zone);
@@ -197,8 +198,13 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
       return std::nullopt;
-    // Accepts any content for kClientIpv4 and kClientIpv6, because Redis 8 uses their numbers for other extensions.
+    // Accepts any content for kClientIpv4 and kClientIpv6, because Redis 8 uses their numbers for other extensions. Its
+    // extension 4 is a secret: 40 hexadecimal digits without a zero byte at the end, unlike any address.
     case ExtensionType::kClientIpv4:
+      if (!ends(content) && NodeId::Parse(content)) {
+        extensions.internal_secret = std::string(content);
+        return std::nullopt;
+      }
       extensions.client_ipv4 = reader.GetText(content.size());
       return std::nullopt;
     case ExtensionType::kClientIpv6:

@@ -94,6 +94,7 @@ struct PingExtensions {  // optional fields at the end of PING, PONG and MEET, w
   std::optional<std::string> human_name;         // cluster-announce-human-nodename of the sender
   std::optional<NodeId> shard;                   // id of the sender's shard
   std::optional<std::string> client_ipv4;        // cluster-announce-client-ipv4; Valkey 8.0 or later
+  std::optional<std::string> internal_secret;    // secret of a Redis 8 node for logins between nodes; not sent
   std::optional<std::string> client_ipv6;        // cluster-announce-client-ipv6; Valkey 8.0 or later
   std::optional<std::string> availability_zone;  // availability-zone; Valkey 9.1 or later
   std::vector<Forgotten> forgotten;              // nodes that CLUSTER FORGET removed; receivers remove them too

@@ -42,6 +42,7 @@ struct ClusterNode {      // what this server knows of one node, perhaps itself
   std::string hostname;                // cluster-announce-hostname of the node
   std::string client_ipv4;             // IP that IPv4 clients are told; empty: address.ip
   std::string client_ipv6;             // IP that IPv6 clients are told; empty: address.ip
+  std::string internal_secret;         // what the node, a Redis server, announced for logins between nodes; empty: none
   std::string availability_zone;       // availability-zone of the node
   std::string human_name;              // cluster-announce-human-nodename of the node
   uint64_t config_epoch = 0;           // the epoch with which the node claims its slots

@@ -9,6 +9,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/key_finder.h"
 #include "server/catalogue/refusals.h"
+#include "server/execution/gates.h"
 
 namespace respite {
 
@@ -22,6 +23,8 @@ constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 // that this node does not own yet, but only those that the sender gives away. So scripts, and writes that do not name
 // their keys, are refused.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
+constexpr char kNotOfSource[] = "ERR A node that sends slots may only send changes of keys";
+constexpr char kFunctionsOfSource[] = "function|restore";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 // Errors for commands of scripts.
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -174,6 +177,13 @@ inline bool ClusterRouter::IsServedByFastPath(const Request& request) const {
 void ClusterRouter::Check(const Request& request) const {
   if (request.progress.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
   if (request.session.cluster_options.imports != nullptr) {
+    if (request.session.cluster_options.is_internal) {
+      // The session has all permissions. `FUNCTION RESTORE payload REPLACE` precedes the keys that Redis sends.
+      const bool adds_functions = request.command->full_name == kFunctionsOfSource && request.words.size() == 4 &&
+                                  EqualsIgnoreCase(request.words[3], "REPLACE");
+      if (adds_functions) return;
+      if (!IsSentBySlotSource(*request.command)) throw Refusal{kNotOfSource};
+    }
     if (request.command->Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
     if (request.command->Is(kWrite) && request.command->Spec().keys.count == 0) throw Refusal{kKeylessWriteOfSource};
   } else if (IsServedByFastPath(request)) {

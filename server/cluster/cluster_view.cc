@@ -59,6 +59,15 @@ void ClusterView::LeavePrimary(ClusterNode& node) {
   node.primary = nullptr;
 }
 
+std::string ClusterView::InternalSecret() const {
+  std::string smallest;
+  for (const ClusterNode* node : all_) {
+    const std::string& secret = node->internal_secret;
+    if (!secret.empty() && (smallest.empty() || secret < smallest)) smallest = secret;
+  }
+  return smallest;
+}
+
 void ClusterView::MarkAsPrimary(ClusterNode& node) {
   LeavePrimary(node);
   node.Clear(kNodeReplica);

@@ -47,6 +47,10 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   }
   size_t KnownNodeCount() const { return nodes_.size(); }  // number of nodes, with this one and those in handshake
 
+  // Returns the secret with which Redis' nodes log in to each other: the smallest of the secrets that they announce.
+  // Soon they all announce that one. Empty if no node has announced one. Cost: O(nodes).
+  std::string InternalSecret() const;  // the secret with which Redis' nodes log in; empty: there is none
+
   // --- Slots.
 
   ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: no owner

@@ -252,6 +252,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   take(sender.client_ipv4, extensions.client_ipv4, IsIpv4);
   take(sender.client_ipv6, extensions.client_ipv6, IsIpv6);
   take(sender.availability_zone, extensions.availability_zone, MayBeAnnounced);
+  // A packet with a shard but without a secret is from a node that is not, or no longer, a node of Redis.
+  if (extensions.internal_secret || extensions.shard) sender.internal_secret = extensions.internal_secret.value_or("");
   // A node that does not announce its shard belongs to the shard of its primary.
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   const bool was_known = sender.is_shard_known;

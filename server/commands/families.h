@@ -78,6 +78,7 @@
   FAMILY(ClusterSlotCommands) \
   FAMILY(ClusterSlotMigrationCommands) \
   FAMILY(ClusterSlotStatsCommands) \
+  FAMILY(ClusterSlotSyncCommands) \
   FAMILY(SentinelCommands) \
   FAMILY(SentinelChangeCommands) \
   FAMILY(SentinelReportCommands) \

@@ -71,6 +71,22 @@ std::string HiddenSlotsText(const HiddenSlots& hidden) {
   return text;
 }
 
+std::optional<RedisTask> ReadRedisTask(Bytes text) {
+  RedisTask task;
+  task.name = TakeUntil(':', text);
+  TakeUntil(':', text);
+  TakeUntil(':', text);
+  task.is_import = TakeUntil(':', text) == "import";
+  const Bytes state = TakeUntil(':', text);
+  task.is_over = state == "completed" || state == "failed" || state == "canceled";
+  while (!text.empty()) {
+    const auto range = RangeOf(TakeUntil(' ', text));
+    if (!range) return std::nullopt;
+    for (int slot = range->first; slot <= range->last; ++slot) task.slots.Add(slot);
+  }
+  return IsMigrationName(task.name) && !task.slots.IsEmpty() ? std::optional(std::move(task)) : std::nullopt;
+}
+
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden) {
   while (!text.empty()) {
     Bytes ranges = TakeUntil(';', text);

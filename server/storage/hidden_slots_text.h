@@ -9,9 +9,13 @@
 //   CLUSTER SYNCSLOTS ESTABLISH NAME name SLOTSRANGE first last { first last }
 //   CLUSTER SYNCSLOTS FINISH STATE SUCCESS|FAILED NAME name
 //
-// Valkey 9 writes these requests too, with further arguments.
+// Valkey 9 writes these requests too, with further arguments. Redis 8.4 writes the text of a task instead, as the
+// auxiliary field cluster-asm-task and in CLUSTER SYNCSLOTS CONF ASM-TASK:
+//
+//   name ":" source ":" target ":" import|migrate ":" state ":" first-last { SP first-last }
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +26,14 @@ namespace respite {
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // slots being imported: "9f3c… 0-2;07ab… 9-9"
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsText, adds its slots to `hidden`
+
+struct RedisTask {         // the text of a task that Redis writes
+  std::string name;        // 40 hexadecimal digits
+  bool is_import = false;  // true: the writer gets the slots; false: it gives them
+  bool is_over = false;    // true: the task has succeeded or failed, or was cancelled
+  SlotSet slots;
+};
+std::optional<RedisTask> ReadRedisTask(Bytes text);  // reads the text of a task; nullopt: invalid, or empty
 
 std::vector<std::string> HideSlotsRequest(Bytes name,  // CLUSTER SYNCSLOTS ESTABLISH, which hides the slots
                                           const SlotSet& slots);

@@ -89,6 +89,9 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     services_.storage.loading.file_history().has_local_writes = Number(value) != 0;
   } else if (name == rdb::kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
     ReadHiddenSlots(value, target_.keyspace.hidden());
+  } else if (name == rdb::kRedisTaskAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
+    const auto task = ReadRedisTask(value);
+    if (task && task->is_import && !task->is_over) target_.keyspace.hidden().Hide(task->name, task->slots);
   } else if (log.IsLevelEnabled(LogLevel::kDebug)) {
     constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
     const bool known =

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/real_clock.h"
 #include "datatypes/keyspace.h"
+#include "persistence/function_payload.h"
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
 #include "server/clients/client_subsystem.h"
@@ -17,7 +18,9 @@
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/dataset.h"
+#include "server/execution/execution_subsystem.h"
 #include "server/execution/services.h"
+#include "server/runtime/host.h"
 #include "server/runtime/server_phase.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/children.h"
@@ -32,6 +35,7 @@ using State = SlotJob::State;
 constexpr char kSnapshotEof[] = "SNAPSHOT-EOF";
 constexpr size_t kLongestLine = 4096;
 constexpr int64_t kLongestPauseMs = 5000;
+constexpr int64_t kMaxUnappliedBytes = 1 << 20;  // as cluster-slot-migration-handoff-max-lag-bytes of Redis
 // The requests of a target are short, so anything longer is an error.
 constexpr RequestLimits kTargetLimits = {.max_bulk_bytes = 1024, .authenticated = false};
 
@@ -86,6 +90,8 @@ void SlotExport::EndExport(State state, const std::string& message) {
   if (pipe_ && services.storage.child_processes.Does(ChildWork::kSlots)) services.storage.child_processes.Kill();
   pipe_.reset();
   if (std::exchange(pauses_writes_, false)) services.clients.pause.ResumeWrites(Pause::kSlotMigration);
+  main_session_ = nullptr;
+  snapshot_link_.reset();
   link_.reset();
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
@@ -102,7 +108,8 @@ bool SlotExport::Cancel() {
 }
 
 size_t SlotExport::BufferedBytes() const {
-  return (changes_ ? changes_->BufferedBytes() : 0) + (link_ == nullptr ? 0 : link_->UnsentBytes());
+  return (changes_ ? changes_->BufferedBytes() : 0) + (link_ == nullptr ? 0 : link_->UnsentBytes()) +
+         (snapshot_link_ == nullptr ? 0 : snapshot_link_->UnsentBytes());
 }
 
 // --- The conversation.
@@ -215,24 +222,80 @@ void SlotExport::HandleRequest(std::span<const Bytes> words) {
   Fail("the target sends an unknown request");
 }
 
-void SlotExport::HandlePauseRequest() {
+bool SlotExport::HasSentSnapshot() const {
   // The target may have read SNAPSHOT-EOF before this node reads the end of the pipe.
-  const bool is_snapshot_sent =
-      job_->state == State::kStreaming || (job_->state == State::kSnapshotting && pipe_->IsWhole());
-  if (!is_snapshot_sent) return Fail("the target requests a pause too early");
+  return job_->state == State::kStreaming || (job_->state == State::kSnapshotting && pipe_->IsWhole());
+}
+
+void SlotExport::HandlePauseRequest() {
+  if (!HasSentSnapshot()) return Fail("the target requests a pause too early");
   pipe_.reset();
+  EndSnapshotLink();
   SetState(State::kWaitingToPause);
+}
+
+void SlotExport::EndSnapshotLink() {
+  if (snapshot_link_ != nullptr) snapshot_link_->CloseAfterOutput();
+  snapshot_link_.reset();
 }
 
 void SlotExport::HandleFailoverRequest() {
   if (job_->state != State::kPaused) return Fail("the target requests the slots too early");
+  Grant("FAILOVER-GRANTED");
+}
+
+void SlotExport::Grant(Bytes step) {
   seen_version_ = UINT64_MAX;
   if (!EndUnlessOwner()) return;
   if (!changes_->IsEmpty()) return Fail("keys were changed while writes were held back");
   // This node may be in a minority, and its slots may have another owner already.
   if (!cluster().view().is_ok) return Fail("the cluster is down");
   SetState(State::kGranted);
-  SendStep("FAILOVER-GRANTED");
+  SendStep(step);
+}
+
+// --- Requests of a target that is a node of Redis.
+
+void SlotExport::Sync(Session& main) {
+  main.no_evict = true;
+  auto link = std::make_unique<SessionLink>(services_.clients.registry, main);
+  main_session_ = link.get();
+  is_for_redis_ = true;
+  link_ = std::move(link);
+  job_->started_ms = services_.env.clock.WallMs();
+  SetState(State::kEstablishing);
+}
+
+void SlotExport::SendSnapshotTo(Session& session) {
+  session.no_evict = true;
+  snapshot_link_ = std::make_unique<SessionLink>(services_.clients.registry, session);
+  SetState(State::kWaitingToSnapshot);
+}
+
+bool SlotExport::IsMain(const Session& session) const {
+  return main_session_ != nullptr && main_session_->IsOf(session);
+}
+
+// Redis ignores ACKs that come too early, or that have an unknown state.
+void SlotExport::HandleAck(Bytes state, int64_t offset) {
+  if (job_->state > State::kEstablishing) last_progress_ms_ = services_.env.real_clock.NowMs();
+  job_->acked_s = services_.env.clock.WallMs() / 1000;
+  applied_bytes_ = std::max(applied_bytes_, std::min(offset, sent_bytes_));
+  const bool has_snapshot = state == "streaming-buffer" || state == "wait-stream-eof";
+  if (has_snapshot && HasSentSnapshot()) HandlePauseRequest();
+}
+
+void SlotExport::Forget(const Session& session) {
+  if (IsMain(session)) {
+    main_session_->Forget();
+    main_session_ = nullptr;
+    return OnEnded("");
+  }
+  if (snapshot_link_ == nullptr || !snapshot_link_->IsOf(session)) return;
+  snapshot_link_->Forget();
+  snapshot_link_.reset();
+  if (job_->state == State::kWaitingToSnapshot || (job_->state == State::kSnapshotting && !pipe_->IsWhole()))
+    Fail("the connection for the snapshot ended");
 }
 
 // --- Each turn.
@@ -246,7 +309,7 @@ void SlotExport::Continue() {
       Fork();
       break;
     case State::kSnapshotting:
-      if (pipe_->IsPaused() && link_->UnsentBytes() <= SnapshotPipe::kWindowBytes) pipe_->Resume();
+      if (pipe_->IsPaused()) ContinueReading();
       break;
     case State::kStreaming:
       SendChanges();
@@ -292,16 +355,21 @@ bool SlotExport::EndUnlessOwner() {
 }
 
 void SlotExport::SendChanges() {
-  if (!changes_->IsEmpty()) link_->Send(changes_->Take());
+  if (changes_->IsEmpty()) return;
+  const std::string changes = changes_->Take();
+  sent_bytes_ += static_cast<int64_t>(changes.size());
+  link_->Send(changes);
 }
 
 void SlotExport::PauseWritesIfCaughtUp() {
   const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
+  if (is_for_redis_ && sent_bytes_ - applied_bytes_ > kMaxUnappliedBytes) return;
   if (limit >= 0 && link_->UnsentBytes() > static_cast<size_t>(limit)) return;
   if (services_.clients.pause.IsOn()) return;  // another pause is active; tries again in the next turn
   services_.clients.pause.PauseWrites(Pause::kSlotMigration);
   pauses_writes_ = true;
   SetState(State::kPaused);
+  if (is_for_redis_) return Grant("STREAM-EOF");
   SendStep("PAUSED");
 }
 
@@ -322,7 +390,8 @@ void SlotExport::CheckTimeouts() {
     return Fail("the target did not follow while writes were held back");
   }
   if (now_ms - last_progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
-  const bool may_ack = job_->state >= State::kWaitingToSnapshot && job_->state != State::kSnapshotting;
+  const bool may_ack =
+      !is_for_redis_ && job_->state >= State::kWaitingToSnapshot && job_->state != State::kSnapshotting;
   if (may_ack && now_ms - acked_ms_ >= kSlotAckEveryMs) SendAck();
 }
 
@@ -350,6 +419,7 @@ void SlotExport::Fork() {
 bool SlotExport::WriteSnapshot(ChildReporter& reporter) const {
   const Keyspace& keyspace = services_.data.dataset.keyspace;
   PipeOutput out(reporter.OutputDescriptor());
+  if (is_for_redis_) WriteFunctions(out);
   uint64_t keys = 0;
   for (int db = 0; db < keyspace.Count() && !out.HasFailed(); ++db) {
     if (keyspace[db].Size() == 0) continue;
@@ -369,14 +439,37 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter) const {
   return !out.HasFailed();
 }
 
+// As Redis does, sends the functions, because the target may be a node without them.
+void SlotExport::WriteFunctions(RequestOutput& out) const {
+  std::vector<Bytes> codes;
+  for (const auto& [name, library] : services_.execution.function_libraries.All()) codes.emplace_back(library->code);
+  if (codes.empty()) return;
+  out.Begin(4);
+  out.Word("FUNCTION");
+  out.Word("RESTORE");
+  out.Word(FunctionPayload(codes, services_.env.settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff));
+  out.Word("REPLACE");
+}
+
+Link& SlotExport::SnapshotLink() { return snapshot_link_ != nullptr ? *snapshot_link_ : *link_; }
+
 void SlotExport::ForwardSnapshotBytes(Bytes bytes) {
-  link_->Send(bytes);
-  if (link_->UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
+  SnapshotLink().Send(bytes);
+  if (SnapshotLink().UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
+}
+
+void SlotExport::ContinueReading() {
+  if (SnapshotLink().UnsentBytes() <= SnapshotPipe::kWindowBytes) return pipe_->Resume();
+  // A session's output is sent at the end of the turn. If all of it may leave then, no event begins the next turn, so
+  // an empty task does (FullSync::ContinueReading explains it).
+  const bool may_send = snapshot_link_ != nullptr && !snapshot_link_->IsWaitingToWrite();
+  if (may_send && services_.env.host) services_.env.host->Post([] {});
 }
 
 void SlotExport::HandlePipeEnd(bool is_whole) {
   pipe_.reset();
   if (!is_whole) return Fail("the snapshot could not be written");
+  EndSnapshotLink();
   SetState(State::kStreaming);
 }
 

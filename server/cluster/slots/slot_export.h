@@ -18,6 +18,10 @@
 //                                         ◄  CLUSTER SYNCSLOTS REQUEST-FAILOVER: all changes were applied
 //   CLUSTER SYNCSLOTS FAILOVER-GRANTED    ►  claims the slots, tells the cluster, and closes the connection
 //
+// A target that is a node of Redis connects to this node instead (SlotSourceLink has that conversation). Its requests
+// run as commands of two sessions, and reach the export by Sync, SendSnapshotTo and HandleAck. Then `link_` and
+// `snapshot_link_` send to these sessions. STREAM-EOF stands for PAUSED and FAILOVER-GRANTED.
+//
 // Both send CLUSTER SYNCSLOTS ACK each second, except the source during the snapshot. A node fails the migration when
 // the other is silent for repl-timeout. Until FAILOVER-GRANTED is sent, every error ends in kFailed, and the slots stay
 // here. Then the bus tells who owns the slots. Meanwhile, writes stay paused.
@@ -31,6 +35,7 @@
 
 #include "base/late_bound.h"
 #include "protocol/request_parser.h"
+#include "server/cluster/slots/session_link.h"
 #include "server/cluster/slots/slot_change_collector.h"
 #include "server/cluster/slots/slot_job.h"
 #include "server/net/link.h"
@@ -50,7 +55,14 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   SlotExport(const SlotExport&) = delete;
   SlotExport& operator=(const SlotExport&) = delete;
 
-  void Start();          // connects to the target
+  void Start();  // connects to the target
+  // --- Requests of a target that is a node of Redis. Each may throw a Refusal.
+  void Sync(Session& main);                     // handles SYNC: begins the export; instead of Start
+  void SendSnapshotTo(Session& session);        // handles RDBCHANNEL: begins the snapshot, which this session gets
+  void HandleAck(Bytes state, int64_t offset);  // handles ACK: how many bytes of the changes the target has applied
+  bool IsMain(const Session& session) const;    // true: the session that has sent SYNC
+  void Forget(const Session& session);          // called when a session closes: fails the export of which it is a part
+
   void Continue();       // takes the next step; called at the end of a turn, when all changes of the turn are known
   void CheckTimeouts();  // called ten times a second: requests ACKs; fails the export at a timeout or limit
   bool Cancel();         // ends the export for an operator; false: it had ended, or the target may own the slots
@@ -76,12 +88,18 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void ReadReply(Bytes& bytes);                      // handles the reply, if complete; removes it from `bytes`
   void ReadRequests(Bytes bytes);                    // handles the requests of the target
   void HandleRequest(std::span<const Bytes> words);  // handles one request of the target
+  bool HasSentSnapshot() const;                      // true: the target may have the whole snapshot
   void HandlePauseRequest();                         // handles REQUEST-PAUSE
+  void EndSnapshotLink();                            // closes the connection of the snapshot after its output, if any
+  void Grant(Bytes step);                            // sends this word: the target may own the slots now
   void HandleFailoverRequest();                      // handles REQUEST-FAILOVER: the target may own the slots now
 
   void Fork();  // starts the child that writes the snapshot, unless another child runs
   bool WriteSnapshot(ChildReporter& reporter) const;  // in the child: writes keys as commands; false: failed
+  void WriteFunctions(RequestOutput& out) const;      // in the child: writes FUNCTION RESTORE, if there are functions
+  Link& SnapshotLink();                               // where the snapshot is sent
   void ForwardSnapshotBytes(Bytes bytes);             // sends the snapshot from the child to the target
+  void ContinueReading();                             // resumes the paused pipe if there is room for more output
   void HandlePipeEnd(bool is_whole);  // the child's pipe has ended: begins to send changes; fails unless `is_whole`
 
   void SendChanges();  // sends the changes since the fork that were not sent yet
@@ -99,9 +117,15 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   const Services& services_;  // the other parts of this server
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
-  std::string line_;      // the beginning of an incomplete reply
-  RequestParser parser_;  // the beginning of an incomplete request of the target
-  RequestBatch batch_;    // a member only to reuse its memory
+  // Only for a target that is a node of Redis.
+  bool is_for_redis_ = false;                   // true: the target is a node of Redis
+  SessionLink* main_session_ = nullptr;         // link_, while it sends to a session; null: it does not
+  std::unique_ptr<SessionLink> snapshot_link_;  // sends the snapshot; null: link_ does, or there is none now
+  int64_t sent_bytes_ = 0;                      // bytes of the changes that were given to link_
+  int64_t applied_bytes_ = 0;                   // bytes of the changes that the target has applied
+  std::string line_;                            // the beginning of an incomplete reply
+  RequestParser parser_;                        // the beginning of an incomplete request of the target
+  RequestBatch batch_;                          // a member only to reuse its memory
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChangeCollector> changes_;  // changes to keys of the slots since the fork
   bool pauses_writes_ = false;                  // this export has paused writes of clients

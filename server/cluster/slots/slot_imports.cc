@@ -153,6 +153,11 @@ void SlotImports::EndChanges(Session& session) {
   import.changes_ended_ms = parts_.services.env.real_clock.NowMs();
 }
 
+void SlotImports::EndStream(Session& session) {
+  EndChanges(session);
+  TakeOver(session);
+}
+
 void SlotImports::TakeOver(Session& session) {
   Import& incoming = TouchImport(session);
   const ClusterView& view = cluster().view();
@@ -206,11 +211,13 @@ void SlotImports::Append(const PropagatedGroup& group) {
   }
 }
 
-void SlotImports::Forget(Session& session) {
+void SlotImports::Forget(Session& session) { Fail(session, "the source has gone"); }
+
+void SlotImports::Fail(Session& session, const std::string& failure_reason) {
   const auto found = std::ranges::find(imports_, &session, &Import::session);
   if (found == imports_.end()) return;
-  Import& import = *found;
-  EndImport(import, State::kFailed, import.failure_reason.empty() ? "the source has gone" : import.failure_reason);
+  const std::string message = found->failure_reason.empty() ? failure_reason : found->failure_reason;
+  EndImport(*found, State::kFailed, message);
 }
 
 void SlotImports::Cancel(Bytes name) {
@@ -228,6 +235,7 @@ void SlotImports::CheckTimeouts() {
   for (Import& import : imports_) {
     const bool is_silent = now_ms - import.last_request_ms > limit_ms;
     if (is_silent && import.failure_reason.empty()) import.failure_reason = "the source is silent";
+    if (import.session->cluster_options.is_internal) continue;  // SlotSourceLink sends ACK
     if (import.job->state != State::kWaitingForAck && now_ms - import.acked_ms >= kSlotAckEveryMs) SendAck(import);
   }
 }
@@ -357,9 +365,15 @@ void SlotImports::RevealAndPropagate(const std::string& name, SlotImportEnd end)
   Reveal(name);
   failed_names_.erase(name);
   orphaned_since_ms_.erase(name);
+  Propagate(FinishImportRequest(name, end));
+}
+
+void SlotImports::PropagateHiding(const SlotJob& job) { Propagate(HideSlotsRequest(job.name, job.slots)); }
+
+void SlotImports::Propagate(const std::vector<std::string>& request) {
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
   Propagation effect(unit.IsRecording());
-  effect.Replace(FinishImportRequest(name, end));
+  effect.Replace(request);
   unit.Record(0, effect, {});
   unit.Close();
 }

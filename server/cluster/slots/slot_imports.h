@@ -64,7 +64,11 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Each of these throws a Refusal if the request does not follow the one before it, and so ends the import.
   void EndSnapshot(Session& session);  // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void EndChanges(Session& session);   // handles PAUSED: the source has paused writes, and sends no more changes
+  void EndStream(Session& session);    // handles STREAM-EOF of Redis: PAUSED and FAILOVER-GRANTED together
   void TakeOver(Session& session);     // handles FAILOVER-GRANTED: claims the slots, and closes the session
+
+  void PropagateHiding(const SlotJob& job);                        // tells files and replicas that the slots are hidden
+  void Fail(Session& session, const std::string& failure_reason);  // ends the import of the session, if it has one
 
   // --- CLUSTER SYNCSLOTS ESTABLISH and FINISH of the primary's replication stream or of an append-only file.
 
@@ -114,6 +118,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   bool DeleteSomeKeys(const SlotSet& slots);     // deletes at most kKeysPerTurn keys of the slots; true: no key is left
   void RevealAndPropagate(const std::string& name,  // makes the slots visible here, in files and in replicas
                           SlotImportEnd end);
+  void Propagate(const std::vector<std::string>& request);  // appends the request to files and replicas
   bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now
 
   const Parts parts_;                                // the arguments of the constructor

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/real_clock.h"
+#include "base/refusal.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/client_subsystem.h"
 #include "server/cluster/cluster.h"
@@ -18,14 +19,28 @@ namespace respite {
 namespace {
 
 constexpr int64_t kTickMs = 100;
+constexpr char kAnotherTask[] = "ERR Another ASM task is already in progress";
+constexpr char kAnotherMigration[] = "ERR Another migration task is already in progress";
+constexpr char kUnknownDestination[] = "ERR The node has not told its ID by CLUSTER SYNCSLOTS CONF NODE-ID";
+
+User MakeInternalUser(const Services& services) {
+  const AclPubsubDefault pubsub = services.env.settings.acl_pubsub_default;
+  User user("internal connection", services.env.commands, AclPubsubDefault::kResetChannels);
+  for (const char* rule : {"on", "nopass", "+cluster|syncslots", "+ping"}) user.Apply(rule, pubsub);
+  return user;
+}
 
 }  // namespace
 
 SlotMigrations::SlotMigrations(const Services& services, uint64_t random_seed)
-    : services_(services), random_(random_seed), imports_({services, log_}) {}
+    : services_(services),
+      internal_user_(MakeInternalUser(services)),
+      random_(random_seed),
+      imports_({services, log_}) {}
 
 void SlotMigrations::Close() {
-  exports_.clear();
+  while (!exports_.empty())
+    exports_.pop_front();  // not clear(): the end of an export may close sessions, and call Forget
   request_.reset();
   is_closed_ = true;
 }
@@ -44,11 +59,36 @@ void SlotMigrations::Export(const SlotSet& slots, const NodeId& target, const st
   exports_.emplace_back(services_, log_.Add(std::move(job)));
 }
 
+void SlotMigrations::Sync(Session& session, const std::string& name, const SlotSet& slots) {
+  const auto node = targets_.find(&session);
+  if (node == targets_.end()) throw Refusal{kUnknownDestination};
+  if (!exports_.empty()) throw Refusal{kAnotherTask};
+  Export(slots, node->second, name);
+  exports_.back().Sync(session);
+}
+
+void SlotMigrations::SendSnapshotTo(Session& session, Bytes name) {
+  const bool waits = !exports_.empty() && exports_.front().job().name == name &&
+                     exports_.front().job().state == SlotJob::State::kEstablishing && !exports_.front().IsMain(session);
+  if (!waits) throw Refusal{kAnotherMigration};
+  exports_.front().SendSnapshotTo(session);
+}
+
+void SlotMigrations::HandleAck(const Session& session, Bytes state, int64_t offset) {
+  if (!exports_.empty() && exports_.front().IsMain(session)) exports_.front().HandleAck(state, offset);
+}
+
+void SlotMigrations::Forget(Session& session) {
+  imports_.Forget(session);
+  targets_.erase(&session);
+  for (SlotExport& one : exports_) one.Forget(session);
+}
+
 std::string SlotMigrations::Import(const SlotSet& slots, const NodeId& source) {
   SlotJob job = NewJob(NodeId::Draw(random_).String(), SlotJob::Operation::kImport, slots);
   job.source = source;
   job.target = services_.cluster.cluster()->view().me().id;
-  request_.emplace(services_, log_.Add(std::move(job)));
+  request_.emplace(services_, imports_, log_.Add(std::move(job)));
   return request_->job().name;
 }
 

@@ -29,6 +29,7 @@ Cluster& SlotRequest::cluster() const { return *services_.cluster.cluster(); }
 void SlotRequest::Tick() {
   const int64_t now_ms = services_.env.real_clock.NowMs();
   if (!IsWaiting()) link_.reset();
+  if (IsOver() || job_->state == State::kFailed) source_.reset();
   if (IsOver()) return;
   if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
@@ -40,6 +41,7 @@ void SlotRequest::Tick() {
     ++job_->retries;
     return Start();
   }
+  if (source_ != nullptr) return source_->Tick();
   if (!IsWaiting()) return;
   if (job_->state == State::kEstablishing && unanswered_ == 0) {
     // Repeats the request. If the export has failed at the source before it reached this node, the source queues it
@@ -65,10 +67,16 @@ void SlotRequest::Start() {
   if (!owns_all) return Fail("the source does not own the slots any more");
   const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? source->address.tls_port : source->address.tcp_port;
+  const Link::Target target{.host = source->address.ip, .port = port, .uses_tls = settings.tls_replication};
   line_.clear();
   unanswered_ = 0;
-  link_ = services_.env.network->Connect(
-      {.host = source->address.ip, .port = port, .uses_tls = settings.tls_replication}, *this);
+  if (source->internal_secret.empty()) {
+    link_ = services_.env.network->Connect(target, *this);
+    return;
+  }
+  source_ = std::make_shared<SlotSourceLink>(SlotSourceLink::Parts{services_, imports_, job_, view.InternalSecret(),
+                                                                   [this](const std::string& error) { Fail(error); }});
+  source_->Start(target);
 }
 
 void SlotRequest::OnConnected() {
@@ -135,6 +143,7 @@ void SlotRequest::Fail(const std::string& message) {
 void SlotRequest::Cancel(const std::string& reason) {
   link_.reset();
   if (IsOver()) return;
+  if (IsWaiting()) source_.reset();  // otherwise SlotImports ends the import, and then closes the session of source_
   job_->message = reason;
   job_->SetState(State::kCancelled, services_.env.clock.WallMs());
 }

@@ -2,6 +2,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/digest.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
@@ -12,6 +13,8 @@
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
@@ -35,6 +38,7 @@ namespace {
 
 constexpr char kMonitorDenied[] = "ERR MONITOR isn't allowed for DENY BLOCKING client";
 constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr char kWrongInternalPass[] = "WRONGPASS invalid internal password";
 constexpr char kAuthWithoutPassword[] =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure your "
     "configuration is correct?";
@@ -61,6 +65,25 @@ void Authenticate(Call& call, Bytes name, Bytes password) {
   }
   call.session.authenticated = true;
   call.session.user = user;
+  call.session.cluster_options.is_internal = false;
+}
+
+// Logs in a node of Redis, if the name is the one that such nodes use. The secret is known only to nodes of the
+// cluster.
+bool LogInNode(Call& call, Bytes name, Bytes secret) {
+  constexpr Bytes kNodes = "internal connection";
+  if (name != kNodes || call.services.cluster.cluster() == nullptr) return false;
+  const std::string known = call.services.cluster.cluster()->view().InternalSecret();
+  if (known.empty()) return false;  // no node of Redis is in the cluster
+  if (!ConstantTimeEquals(known, secret)) {
+    call.services.clients.permissions.LogFailedLogin(call.session, call.args.Words()[0], name);
+    throw Refusal{refusals::kWrongInternalPass};
+  }
+  call.session.authenticated = true;
+  call.session.user = &call.services.slot_migrations.internal_user();
+  call.session.cluster_options.is_internal = true;
+  call.reply.Ok();
+  return true;
 }
 
 struct AuthCommand {
@@ -79,6 +102,7 @@ struct AuthCommand {
       throw Refusal{refusals::kAuthWithoutPassword};
     const Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     const Bytes password = call.args.Next();
+    if (LogInNode(call, user, password)) return;
     if (LogInToWorld(call, user, password, {})) return;
     Authenticate(call, user, password);
     call.reply.Ok();

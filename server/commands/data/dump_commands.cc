@@ -101,7 +101,7 @@ uint32_t AccessOf(Call& call, const RestoreOptions& options) {
 }
 
 EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
-  const auto value = VerifyPayload(payload, PayloadChecksOf(call.services));
+  const auto value = VerifyPayload(payload, PayloadChecksOf(call));
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
   const uint8_t type = input.Byte();

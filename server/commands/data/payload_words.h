@@ -3,8 +3,11 @@
 #pragma once
 
 #include "persistence/dump_payload.h"
+#include "server/clients/session.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
+#include "server/dataset/unit.h"
+#include "server/execution/call.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -19,8 +22,10 @@ inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck PayloadChecksOf(const Services& services) {  // whether (FUNCTION) RESTORE verifies checksums
-  return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
+inline PayloadCheck PayloadChecksOf(const Call& call) {  // whether (FUNCTION) RESTORE verifies checksums
+  if (call.services.env.debug.skip_payload_checksum) return PayloadCheck::kSkipChecksum;
+  const bool is_of_node = call.unit.IsReplaying() || call.session.cluster_options.is_internal;
+  return is_of_node ? PayloadCheck::kChecksumIfAny : PayloadCheck::kChecksum;
 }
 
 }  // namespace respite

@@ -87,7 +87,7 @@ bool AssignInside(JsonBudget& budget, JsonValue& root, JsonAssignment& assignmen
   return true;
 }
 
-void Overwrite(JsonValue& target, JsonValue value) { target = std::move(value); }
+void ReplaceValue(JsonValue& target, JsonValue value) { target = std::move(value); }
 
 // Removes the members that are null from an object, and from the objects that are its members. As RFC 7396 says, this
 // is the result of merging the object into an empty object.
@@ -204,7 +204,7 @@ struct JsonSet {
   static void Run(Call& call) {
     JsonAssignment assignment = TakeAssignment(call);
     while (!call.args.AtEnd()) TakeOption(call, assignment);
-    Assign(call, assignment, "json.set", Overwrite) ? call.reply.Ok() : call.reply.Null();
+    Assign(call, assignment, "json.set", ReplaceValue) ? call.reply.Ok() : call.reply.Null();
   }
 
  private:
@@ -259,7 +259,7 @@ struct JsonMSet {
       const auto result = results.find(assignment.key);
       if (result == results.end()) {
         JsonBudget unlimited(UINT64_MAX);  // TakeChecked has counted the steps
-        assignment.is_made = AssignInside(unlimited, document->Document().root(), assignment, Overwrite);
+        assignment.is_made = AssignInside(unlimited, document->Document().root(), assignment, ReplaceValue);
       } else if (result->second) {
         document->Document().root() = std::move(*std::exchange(result->second, std::nullopt));
       }
@@ -314,7 +314,7 @@ struct JsonMSet {
         result->second = root->Clone();
       }
       try {
-        assignment.is_made = AssignInside(budget, *result->second, assignment, Overwrite);
+        assignment.is_made = AssignInside(budget, *result->second, assignment, ReplaceValue);
       } catch (const Refusal&) {
         if (budget.IsSpent()) throw;
         assignment.is_made = false;

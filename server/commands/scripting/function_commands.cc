@@ -349,7 +349,7 @@ struct FunctionRestore {
     if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.env.dialect, "function", call.args[1]);
     const Bytes payload = call.args.Next();
     const RestorePolicy policy = TakePolicy(call.args);
-    const std::optional<Bytes> libraries = VerifyPayload(payload, PayloadChecksOf(call.services));
+    const std::optional<Bytes> libraries = VerifyPayload(payload, PayloadChecksOf(call));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     FunctionLibraries& loaded = call.services.execution.function_libraries;
     const auto codes = [&] {

@@ -93,6 +93,15 @@ TEST(BusPacketTest, EveryBodyComesBack) {
   EXPECT_EQ(extensions.client_ipv4, "1.2.3.4");
   EXPECT_EQ(extensions.client_ipv6, "::5");
   EXPECT_EQ(extensions.availability_zone, "zone-1");
+  EXPECT_EQ(extensions.internal_secret, std::nullopt);
+
+  // Extension 4 of Redis 8 is a secret, not an address.
+  ping.extensions.client_ipv4.reset();
+  ping.extensions.internal_secret = std::string(40, '5');
+  packet.body = ping;
+  const BusPacket of_redis = DecodedPacket(packet.Encode());
+  EXPECT_EQ(std::get<PingBody>(of_redis.body).extensions.internal_secret, std::string(40, '5'));
+  EXPECT_EQ(std::get<PingBody>(of_redis.body).extensions.client_ipv4, std::nullopt);
   ASSERT_EQ(extensions.forgotten.size(), 1u);
   EXPECT_EQ(extensions.forgotten[0].ttl_s, 59u);
 }
