@@ -1,6 +1,7 @@
 """Starts, watches and queries servers as launchers do. Every wait polls its condition, up to a limit."""
 import ctypes
 import os
+import random
 import re
 import resource
 import shutil
@@ -28,9 +29,16 @@ def wait_until(condition, what, limit_s=WAIT_S):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Returns a port that no outgoing connection takes before the server listens: it is below their range, and so is the
+    port of a cluster's bus, 10000 above it."""
+    while True:
+        port = random.SystemRandom().randrange(12000, 22000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def exists(pid):
