@@ -54,10 +54,13 @@ struct Cell {
   bool operator==(const Cell&) const = default;
 
   // Returns the cell that is `east` columns to the east of this cell, and `north` rows to the north. The grid wraps
-  // around at its edges.
+  // around at its edges. As in Redis, points at 180 degrees east, or at the northern end of the map, are in a column or
+  // row beyond the grid, and a neighbour in the same column or row is there too.
   Cell Moved(int east, int north) const {
-    const uint64_t mask = (uint64_t{1} << step) - 1;
-    return {(column + static_cast<uint64_t>(east)) & mask, (row + static_cast<uint64_t>(north)) & mask, step};
+    const auto moved = [mask = (uint64_t{1} << step) - 1](uint64_t index, int by) {
+      return by == 0 ? index : (index + static_cast<uint64_t>(by)) & mask;
+    };
+    return {moved(column, east), moved(row, north), step};
   }
   Interval Longitudes() const { return Part(kLongitudes, column); }
   Interval Latitudes() const { return Part(kLatitudes, row); }
