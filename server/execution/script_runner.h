@@ -133,9 +133,12 @@ template <class Compile>
 auto ScriptRunner::RunCompiler(Call& call, Compile compile) {  // runs compile(), which can be killed
   ThrowIfScriptRuns();
   Begin(call, nullptr, Kind::kScript, "(being compiled)");
-  auto compiled = compile();
-  End();
-  return compiled;
+  struct Ending {
+    ~Ending() { runner.End(); }  // also if compile() throws
+    ScriptRunner& runner;
+  };
+  const Ending ending{*this};
+  return compile();
 }
 
 }  // namespace respite

@@ -301,5 +301,14 @@ TEST(TestSnapshotPropertyTest, EachSnapshotHasTheDataOfItsMoment) {
   ExpectReplayMatches(server);
 }
 
+// The error comes from the compilation of the snapshot's scripts.
+TEST_F(TestSnapshotTest, ScriptsRunAfterALostSnapshot) {
+  client_.Run("TEST SNAPSHOT SAVE s");
+  server_->services().data.dataset.keeper->OnReplaced();
+  EXPECT_THAT(client_.Run("TEST SNAPSHOT RESTORE s").Text(), HasSubstr("which is lost"));
+  EXPECT_EQ(client_.Run("EVAL 'return 1' 0").Integer(), 1);
+  EXPECT_THAT(client_.Run("SCRIPT KILL").Text(), HasSubstr("NOTBUSY"));
+}
+
 }  // namespace
 }  // namespace respite
