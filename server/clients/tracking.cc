@@ -165,7 +165,7 @@ void Tracking::Invalidate(Readers::iterator row) {
 
 void Tracking::QueueForBroadcast(Bytes key) {
   for (const auto& [length, count] : prefix_lengths_) {
-    if (length > key.size()) return;
+    if (length > key.size()) break;  // prefix_lengths_ is ordered
     const auto prefix = prefixes_.find(key.substr(0, length));
     if (prefix == prefixes_.end()) continue;
     has_changes_ = true;

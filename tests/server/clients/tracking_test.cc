@@ -42,6 +42,15 @@ class TrackingTest : public testing::Test {
   TestClient writer_{server_};
 };
 
+// Also if another client has a prefix that is longer than the changed keys.
+TEST_F(TrackingTest, ManyChangedNamesBecomeOneInvalidationOfAllKeys) {
+  reader_.Run("CLIENT TRACKING ON BCAST");
+  TestClient other(server_, RespVersion::kResp3);
+  other.Run("CLIENT TRACKING ON BCAST PREFIX " + std::string(2000, 'p'));
+  EXPECT_EQ(After("EVAL \"for i = 1, 20000 do redis.call('SET', i .. string.rep('x', 1000), 1) end\" 0"),
+            ">2\r\n$10\r\ninvalidate\r\n_\r\n");
+}
+
 TEST_F(TrackingTest, AReadKeyIsInvalidatedOnce) {
   reader_.Run("CLIENT TRACKING ON");
   reader_.Run("GET k");
