@@ -391,7 +391,23 @@ struct ZRemRangeByLex {
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     const LexRange range = ParseLexRange(min, max);
-    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) { return set.RankSpanOf(range); });
+    RankSpan span;
+    bool has_one_score = true;
+    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) {
+      has_one_score = set.Size() == 0 || ScoreAt(set, 0) == ScoreAt(set, set.Size() - 1);
+      return span = set.RankSpanOf(range);
+    });
+    // If the members have different scores, each implementation of Redis removes other members.
+    if (has_one_score || span.count == 0) return;
+    call.effect.Replace("ZREMRANGEBYRANK", key, std::to_string(span.first),
+                        std::to_string(span.first + span.count - 1));
+  }
+
+ private:
+  static double ScoreAt(const SortedSet& set, size_t rank) {
+    double found = 0;
+    set.ForEach({rank, 1}, Direction::kUp, [&](Bytes, double score) { found = score; });
+    return found;
   }
 };
 
