@@ -87,10 +87,7 @@ void PurgeAllocator() {
   mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
 }
 
-void ReturnOldPages() {
-  static const std::string all = StrCat("arena.", MALLCTL_ARENAS_ALL, ".decay");
-  mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
-}
+void SetBackgroundPurging(bool is_on) { mallctl("background_thread", nullptr, nullptr, &is_on, sizeof is_on); }
 
 std::string AllocatorReport() {
   std::string report;
@@ -130,7 +127,7 @@ AllocatorStats ReadAllocatorStats() { return {}; }
 
 void PurgeAllocator() { malloc_trim(0); }
 
-void ReturnOldPages() {}
+void SetBackgroundPurging(bool /*is_on*/) {}
 
 std::string AllocatorReport() { return {}; }
 

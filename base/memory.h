@@ -70,9 +70,9 @@ size_t ResidentBytes();  // physical memory that this process uses, in bytes; 0:
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
 void PurgeAllocator();  // makes jemalloc or the C library return unused pages to the system
-// Must be called periodically, because jemalloc returns old pages by itself only while the program allocates memory,
-// and an idle server would keep them. Cost: about a microsecond if there is nothing to return.
-void ReturnOldPages();  // makes jemalloc return the pages that were not used for ten seconds
+// Decides who returns pages to the system that were not used for a second. Off: the threads that allocate and free, so
+// an idle program keeps its pages, and a thread that frees much waits for the system. Without jemalloc: no effect.
+void SetBackgroundPurging(bool is_on);  // on: threads of jemalloc return unused pages (jemalloc-bg-thread)
 
 // Cost: some ms.
 std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none

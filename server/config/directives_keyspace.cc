@@ -40,7 +40,7 @@ constexpr Directive kKeyspaceDirectives[] = {
                         kNoFlags, "hash-max-ziplist-value"}),
     {"hll-sparse-max-bytes", kEffective, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
     Since("valkey:8.1.0", {"import-mode", kEffective, YesNo<&Settings::import_mode>(), kHidden}),
-    {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
+    {"jemalloc-bg-thread", kEffective, YesNo<&Settings::jemalloc_bg_thread>()},
     Since("8.6.0", {"key-memory-histograms", kEffective, kKeyMemoryHistograms, kHidden}),
     {"lazyfree-lazy-eviction", kEffective, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
     {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},

@@ -222,7 +222,7 @@ struct Settings : EncodingLimits {  // the current values of all directives
   bool activerehashing = true;                      // without effect
   int databases = 16;                               // number of databases
   uint64_t hll_sparse_max_bytes = 3000;             // bytes; larger HyperLogLogs become dense
-  bool jemalloc_bg_thread = true;                   // without effect
+  bool jemalloc_bg_thread = true;                   // jemalloc returns unused pages on threads of its own
   bool lazyfree_lazy_eviction = false;              // evicted values are freed in the background
   bool lazyfree_lazy_expire = false;                // expired values are freed in the background
   bool lazyfree_lazy_server_del = false;  // values that commands such as RENAME replace are freed in the background

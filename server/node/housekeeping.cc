@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/memory.h"
 #include "protocol/reply_buffer.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
@@ -192,7 +191,6 @@ void Housekeeping::Tick() {
   services_.migrations.blocking_links().CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.migrations.CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.data.reply_blocks.Trim();
-  ReturnOldPages();
   services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/descriptor.h"
+#include "base/memory.h"
 #include "base/str_cat.h"
 #include "server/process/small_files.h"
 
@@ -79,6 +80,18 @@ void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
     return StrCat("The operating system is not able to handle the specified number of clients, try with ",
                   grant.maxclients);
   });
+}
+
+void WatchPurging(Config& config) {
+  config.AddHook({"jemalloc-bg-thread"}, [&config]() -> std::optional<std::string> {
+    SetBackgroundPurging(config.settings().jemalloc_bg_thread);
+    return std::nullopt;
+  });
+}
+
+void StartPurgingLater(EventLoop& loop, const Settings& settings) {
+  constexpr int64_t kDelayMs = 1000;
+  loop.RunAfter(kDelayMs, [&settings] { SetBackgroundPurging(settings.jemalloc_bg_thread); });
 }
 
 OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {

@@ -1,4 +1,4 @@
-// Limits of this process: open files, and oom-score-adj.
+// Limits of this process: open files, oom-score-adj, and the return of unused memory.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "server/config/config.h"
 #include "server/config/config_text.h"
 #include "server/config/settings.h"
+#include "server/net/event_loop.h"
 
 namespace respite {
 
@@ -24,6 +25,12 @@ OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // rai
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
 // long as directives can change.
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // makes CONFIG SET maxclients raise RLIMIT_NOFILE
+
+// Makes CONFIG SET jemalloc-bg-thread start or end the threads of jemalloc that return unused pages.
+void WatchPurging(Config& config);  // makes CONFIG SET jemalloc-bg-thread take effect
+// Starts these threads in a second, if jemalloc-bg-thread says so. No page is old before, and they would make the start
+// slower. Requires: `settings` exist as long as `loop` runs.
+void StartPurgingLater(EventLoop& loop, const Settings& settings);  // starts jemalloc's threads in a second
 
 class OomScore {  // sets the kernel's oom_score_adj of this process
  public:

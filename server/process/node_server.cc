@@ -412,6 +412,7 @@ void NodeServer::WatchProcessSettings() {
   });
   config().AddHook({"oom-score-adj", "oom-score-adj-values"},
                    [this] { return parts_.owner.HandleOomScoreChange(*this); });
+  WatchPurging(config());
   config().AddHook({"watchdog-period"}, [this]() -> std::optional<std::string> {
     StartWatchdog();
     return std::nullopt;

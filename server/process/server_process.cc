@@ -139,8 +139,7 @@ void ServerProcess::GoToBackground() {
 ServerProcess::Step ServerProcess::RaiseLimits() {
   OpenFilesGrant grant = RaiseOpenFilesLimit(config_.settings().maxclients, CountNodes());
   if (grant.maxclients == 0) return Fail(grant.notes[0].text);
-  const bool reduced = grant.maxclients < config_.settings().maxclients;
-  config_.MutableSettings().maxclients = grant.maxclients;
+  const bool reduced = grant.maxclients < std::exchange(config_.MutableSettings().maxclients, grant.maxclients);
   if (reduced) {
     // Logs the notes about a reduced maxclients only after the line that reports readiness. Launchers that read these
     // texts of Redis earlier assume that the start has failed.
@@ -158,6 +157,7 @@ uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t
 ServerProcess::Step ServerProcess::PrepareToServe() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
   main_loop_ = std::make_unique<WatchedLoop>(real_clock_);
+  StartPurgingLater(main_loop_->loop, config_.settings());
   signals_.emplace();
   WatchSignals();
   if (parent_watch_.pid() != 0) WatchParent();

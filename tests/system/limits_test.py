@@ -1,5 +1,6 @@
 """Limits of single clients and of all clients together, over real sockets."""
 import os
+import pathlib
 import resource
 import socket
 import time
@@ -36,6 +37,27 @@ def own_address():
 
 def info(sock, name):
     return next(line.partition(":")[2] for line in ask(sock, "INFO", "everything").splitlines() if line.startswith(name + ":"))
+
+
+class Memory(LaunchTest):
+    def test_threads_of_jemalloc_return_pages(self):
+        def has_threads():
+            names = [pathlib.Path(f"/proc/{server.pid}/task/{task}/comm").read_text(encoding="ascii")
+                     for task in os.listdir(f"/proc/{server.pid}/task")]
+            return any(name.startswith("jemalloc") for name in names)
+        server = self.start("--port", "auto", "--enable-debug-command", "yes")
+        with connect(server.port) as client:
+            if "jemalloc" not in info(client, "mem_allocator"):
+                self.skipTest("built without jemalloc")
+            wait_until(has_threads, "the threads")
+            ask(client, "DEBUG", "POPULATE", "100000")
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "jemalloc-bg-thread", "no"))
+            wait_until(lambda: not has_threads(), "the end of the threads")
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "jemalloc-bg-thread", "yes"))
+            wait_until(has_threads, "the threads")
+            ask(client, "BGSAVE")
+            wait_until(lambda: info(client, "rdb_bgsave_in_progress") == "0", "the snapshot")
+            self.assertEqual("ok", info(client, "rdb_last_bgsave_status"))
 
 
 class Connections(LaunchTest):

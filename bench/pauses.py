@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Measures how long other clients wait while many keys come and go, with all prepared servers, one after the other.
+
+    python3 bench/pauses.py --server build/bench/respite-server [--keys 5M] [--peers PROGRAM,…]
+
+16-byte keys, 64-byte values. One client sends a PING after the other. Meanwhile another client sets all keys, deletes
+them one by one, sets them again with one common deadline and waits until all have expired, and sets them again for
+FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client. The line `nothing` is
+the same without any keys: what is no longer than there may come from the machine."""
+import argparse
+import contextlib
+import multiprocessing
+import pathlib
+import time
+
+from many_keys import KEY
+from peers import peers_of
+from side_by_side import VALUE, Server, comma_list, load, number, read_exactly, request, round_trips
+
+
+@contextlib.contextmanager
+def pings(server, what):
+    """Prints how long a client waited for the replies to PING meanwhile."""
+    context = multiprocessing.get_context("fork")
+    stop, results = context.Event(), context.Queue()
+    pinging = context.Process(target=round_trips, args=(server, request(b"PING"), stop, results))
+    pinging.start()
+    begin = time.monotonic()
+    yield
+    seconds = time.monotonic() - begin
+    stop.set()
+    waits = results.get(timeout=60)
+    pinging.join()
+    late = [wait for wait in waits if wait > 2]
+    longest = " ".join(f"{wait:.1f}" for wait in reversed(waits[-5:]))
+    print(f"  {server.name:14} {what:26} {seconds:6.1f} s  over 2 ms: {len(late):4}  longest: {longest} ms", flush=True)
+
+
+def ask(server, *words):
+    with server.connect() as connection:
+        connection.sendall(request(*words))
+        return connection.makefile("rb").readline()
+
+
+def delete_all(server, count, batch=500):
+    with server.connect() as connection:
+        for first in range(0, count, batch):
+            size = min(batch, count - first)
+            connection.sendall(b"".join(request(b"DEL", KEY % i) for i in range(first, first + size)))
+            read_exactly(connection, size * len(b":1\r\n"))
+
+
+def load_with_deadline(server, count, deadline_ms, batch=500):
+    words = b"$4\r\nPXAT\r\n$13\r\n%d\r\n" % deadline_ms
+    with server.connect() as connection:
+        for first in range(0, count, batch):
+            size = min(batch, count - first)
+            connection.sendall(b"".join(b"*5\r\n$3\r\nSET\r\n$16\r\n" + KEY % i + b"\r\n$64\r\n" + VALUE + b"\r\n" + words
+                                        for i in range(first, first + size)))
+            read_exactly(connection, size * len(b"+OK\r\n"))
+
+
+def measure(name, binary, keys):
+    with Server(name, binary) as server:
+        with pings(server, "nothing"):
+            time.sleep(5)
+        with pings(server, "growing"):
+            load(server, KEY, VALUE, keys)
+        with pings(server, "shrinking by DEL"):
+            delete_all(server, keys)
+            time.sleep(2)
+        seconds = 10 + keys // 100_000
+        deadline_ms = int((time.time() + seconds) * 1000)
+        load_with_deadline(server, keys, deadline_ms)
+        time.sleep(max(0, deadline_ms / 1000 - time.time() - 1))
+        with pings(server, "expiring together"):
+            while ask(server, b"DBSIZE") != b":0\r\n":
+                time.sleep(0.5)
+        for words in ((b"FLUSHALL",), (b"FLUSHALL", b"ASYNC")):
+            load(server, KEY, VALUE, keys)
+            with pings(server, b" ".join(words).decode()):
+                time.sleep(0.5)
+                ask(server, *words)
+                time.sleep(3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", type=pathlib.Path, required=True, help="our binary")
+    parser.add_argument("--peers", type=comma_list(str), default=[], help="binaries; default: the newest that are prepared")
+    parser.add_argument("--keys", type=number, default=5_000_000)
+    options = parser.parse_args()
+    for name, binary in [("respite", options.server.absolute()), *peers_of(options)]:
+        measure(name, binary, options.keys)
+
+
+if __name__ == "__main__":
+    main()
