@@ -105,6 +105,8 @@ void EventLoop::PostFromAnyThread(std::function<void()> task) {
   asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
 }
 
+void EventLoop::InterruptFromAnyThread(std::function<void()> task) { asio::post(asio_->context, std::move(task)); }
+
 void EventLoop::RunAfter(int64_t delay_ms, std::function<void()> task) {
   auto timer = std::make_shared<asio::steady_timer>(asio_->context, std::chrono::milliseconds(delay_ms));
   timer->async_wait([timer, run = std::move(task)](const asio::error_code& error) {

@@ -67,6 +67,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   // Runs `task` in a later turn, for no participant. Any thread may call this. The task never runs if the loop has
   // stopped.
   void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; for any thread
+  void InterruptFromAnyThread(std::function<void()> task);      // runs `task` soon, also inside a long task
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, after `delay_ms` of real time
   // Removes the participant. First runs the tasks that were posted for the participant, until none is left.
   void RemoveParticipant(Participant& participant);  // runs the participant's posted tasks, then forgets it

@@ -403,7 +403,7 @@ void ServerProcess::WritePortsToReadyFd() {
 
 void ServerProcess::RunOnThreadOf(const HostedServer& hosted, std::function<void()> task) {
   if (hosted.thread == nullptr) return task();
-  hosted.node->loop().PostFromAnyThread(std::move(task));
+  hosted.node->loop().InterruptFromAnyThread(std::move(task));  // a slow script must not delay a shutdown
 }
 
 void ServerProcess::RunOnMainThread(std::function<void()> task) {

@@ -224,6 +224,22 @@ class Ends(Nodes):
         self.assertEqual(process.end(), 0)
         self.assertIn("bye bye", process.log())
 
+    def test_slow_scripts_do_not_delay_the_end(self):
+        for busy in ([0], [1], [0, 2]):
+            with self.subTest(busy):
+                process = self.start("--busy-reply-threshold", "50", layout="3x0")
+                for number in busy:
+                    connection = socket.create_connection(("127.0.0.1", process.ports[number]))
+                    self.addCleanup(connection.close)
+                    connection.sendall(b"EVAL 'while true do end' 0\r\n")
+                    wait_until(lambda: self.is_busy(process.ports[number]), "the script is slow")
+                self.assertEqual(process.end(), 0)
+
+    def is_busy(self, port):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(100).startswith(b"-BUSY")
+
     def test_the_process_ends_with_its_last_node(self):
         process = self.start("--pidfile", "pid", layout="2x0")
         pidfile = os.path.join(process.folder, "pid")
