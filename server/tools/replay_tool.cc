@@ -149,7 +149,7 @@ class ReplayRun final : public EventLoop::Participant {
     loop_.CallWhenReadable(signals_.Get(), [this] { loop_.Stop(kFailed); });
   }
 
-  // Runs the replay to its end. Returns nullopt if the user has interrupted it: then nobody needs its outcome.
+  // Runs the replay to its end. Returns nullopt if the user has interrupted it.
   std::optional<Replay::Outcome> Run(Recording recording, Replay::Options options) {
     replay_.emplace(Replay::Parts{.network = network_,
                                   .real_clock = real_clock_,

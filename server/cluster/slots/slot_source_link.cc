@@ -24,6 +24,7 @@ using State = SlotJob::State;
 
 constexpr size_t kSourceScratchBytes = 64 * 1024;
 constexpr size_t kLongestSourceAnswer = 4096;
+constexpr char kMoreAfterSnapshot[] = "the source sends more after the end of the snapshot";
 // After ACK, the source may pause its writes, and serves the slots again after a time: Redis after 10 s by default,
 // Respite after 5 s. If this process stood still for this time, it must not take the slots over.
 constexpr int64_t kLongestStandstillMs = 1500;
@@ -162,7 +163,9 @@ void SlotSourceLink::Feed(Bytes bytes) {
     session_->in.Received(piece.size());
     if (is_following_) following_bytes_ += static_cast<int64_t>(piece.size());
     Run();
-    if (&channel != &active()) return;  // the snapshot has ended; no command follows on its connection
+    if (&channel == &active()) continue;
+    if (!bytes.empty()) Fail(kMoreAfterSnapshot);
+    return;  // the snapshot has ended, and FollowChanges has begun to read from the other connection
   }
   if (session_ == nullptr) return;
   rest_.append(bytes);
@@ -200,7 +203,7 @@ void SlotSourceLink::Continue() {
 }
 
 void SlotSourceLink::FollowChanges() {
-  if (session_->in.BufferedBytes() != 0) return Fail("the source sends more after the end of the snapshot");
+  if (session_->in.BufferedBytes() != 0) return Fail(kMoreAfterSnapshot);
   is_following_ = true;
   snapshot_.link.reset();
   session_->db = 0;

@@ -67,19 +67,36 @@ TEST_F(RedisProtocolTest, KeysChangesAndFunctionsArrive) {
   for (int i = 0; i < pushed; ++i) EXPECT_EQ(target().Run(StrCat("LINDEX {t}list ", i)).Text(), std::to_string(i));
 }
 
-class BrokenConnectionTest : public RedisProtocolTest, public testing::WithParamInterface<uint64_t> {};
+enum class Breaks : uint8_t { kMain, kSnapshot };  // which connection to the source breaks
+struct Break {
+  Breaks connection;
+  uint64_t bytes;  // how many bytes of the source arrive before
+};
+
+class BrokenConnectionTest : public RedisProtocolTest, public testing::WithParamInterface<Break> {};
 
 // Each broken connection ends the attempt; the next one succeeds, and no key is lost or there twice.
 TEST_P(BrokenConnectionTest, TheNextAttemptSucceeds) {
+  const auto [connection, bytes] = GetParam();
   Begin(100);
-  world_.network().BreakNextAfter(source().port(), GetParam());
+  if (connection == Breaks::kMain) world_.network().BreakNextAfter(source().port(), bytes);
   Import();
+  if (connection == Breaks::kSnapshot) {
+    for (int i = 0; i < 5000 && State(source()) != "reading-establish-response"; ++i) world_.network().RunOnce();
+    world_.network().BreakNextAfter(source().port(), bytes);
+  }
   StepUntilOwned();
+  EXPECT_EQ(target()->services().slot_migrations.Jobs().front().retries, 1);
   EXPECT_EQ(KeysAt(source()), 0u);
   EXPECT_EQ(KeysAt(target()), 100u);
 }
 
-INSTANTIATE_TEST_SUITE_P(AtBytes, BrokenConnectionTest, testing::Values(1, 5, 9, 20, 32, 40, 100, 1000, 3000, 4000));
+INSTANTIATE_TEST_SUITE_P(AtBytes, BrokenConnectionTest,
+                         testing::Values(Break{Breaks::kMain, 1}, Break{Breaks::kMain, 5}, Break{Breaks::kMain, 9},
+                                         Break{Breaks::kMain, 20}, Break{Breaks::kMain, 32}, Break{Breaks::kMain, 40},
+                                         Break{Breaks::kSnapshot, 1}, Break{Breaks::kSnapshot, 5},
+                                         Break{Breaks::kSnapshot, 20}, Break{Breaks::kSnapshot, 1000},
+                                         Break{Breaks::kSnapshot, 3000}));
 
 TEST_F(RedisProtocolTest, ANodeMayOnlyAskForSlots) {
   Begin(2);
@@ -103,7 +120,7 @@ TEST_F(RedisProtocolTest, ANodeMayOnlyAskForSlots) {
   TestClient snapshot(source().server());
   EXPECT_THAT(snapshot.Run({"AUTH", "internal connection", kSecret}), Ok());
   EXPECT_THAT(snapshot.Run("CLUSTER SYNCSLOTS RDBCHANNEL " + std::string(40, 'd')).Text(), StartsWith("ERR"));
-  // A connection that ends fails the export, and writes go on.
+  // A connection that ends fails the export, and writes continue.
   snapshot.Send("CLUSTER SYNCSLOTS RDBCHANNEL " + name);
   EXPECT_THAT(snapshot.Raw(""), StartsWith("+SLOTSSNAPSHOT\r\n"));
   main.reset();
