@@ -5,7 +5,7 @@ import unittest
 
 from cluster_test import ClusterClient, Counters, Node
 from launcher import wait_until
-from two_servers import RESPITE
+from two_servers import RESPITE, value_of
 
 
 class Load:
@@ -59,6 +59,20 @@ class Migrations(unittest.TestCase):
         wait_until(lambda: replica.ask("CLUSTER", "REPLICATE", primary.id) == b"+OK", "the replica", 30)
         wait_until(lambda: replica.ask("ROLE")[3] == b"connected", "the link", 30)
         return replica
+
+    def check_replicas(self, nodes, keys):
+        """`nodes`: the source, the target, two replicas of the source, and those of the target, which has the keys now."""
+        for node in nodes[1:2] + nodes[4:]:
+            wait_until(lambda: node.ask("DBSIZE") == len(keys), "the keys", 20)
+        for node in [nodes[0], *nodes[2:4]]:
+            wait_until(lambda: node.ask("DBSIZE") == 0, "no keys", 20)
+        for node in nodes[2:]:
+            self.assertIn(b"unexpected_error_replies:0\r\n", node.ask("INFO", "stats"))
+        for node in nodes[4:]:
+            client = node.client()
+            client.run("READONLY")
+            self.assertEqual(value_of(client.run("GET", keys[0])), f"value of {keys[0]}".encode())
+            client.close()
 
     def jobs(self, node):
         """Returns dictionaries, the latest migration first."""

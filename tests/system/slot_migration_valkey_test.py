@@ -289,17 +289,7 @@ class BothWays:
         nodes.append(late)
         self.hold(source, False)
         self.wait_over(source)
-        for node in nodes[1:2] + nodes[4:]:
-            wait_until(lambda: node.ask("DBSIZE") == len(keys), "the keys", 20)
-        for node in [source, *nodes[2:4]]:
-            wait_until(lambda: node.ask("DBSIZE") == 0, "no keys", 20)
-        for node in nodes[2:]:
-            self.assertIn(b"unexpected_error_replies:0\r\n", node.ask("INFO", "stats"))
-        for node in nodes[4:]:
-            client = node.client()
-            client.run("READONLY")
-            self.assertEqual(value_of(client.run("GET", keys[0])), f"value of {keys[0]}".encode())
-            client.close()
+        self.check_replicas(nodes, keys)
 
 
 class FromOursToValkey(BothWays, Mixed):
