@@ -28,6 +28,8 @@ const char* malloc_conf = "dirty_decay_ms:1000";
 
 namespace respite {
 
+constinit thread_local int64_t ThreadMemory::spare_bytes_of_this_thread_ = 0;
+
 #ifdef RESPITE_JEMALLOC
 
 namespace {
@@ -53,6 +55,7 @@ ThreadMemory ThreadMemory::OfThisThread() {
     size_t length = sizeof(uint64_t*);
     mallctl("thread.allocatedp", &found.allocated_, &length, nullptr, 0);
     mallctl("thread.deallocatedp", &found.freed_, &length, nullptr, 0);
+    found.spare_ = &spare_bytes_of_this_thread_;
     return found;
   }();
   return memory;
@@ -63,7 +66,8 @@ int64_t ThreadMemory::HeldBytes() const {
   // The measured thread may update the counters during this reading, without locks. The counters are aligned words, so
   // a reading may be outdated but never mixes an old and a new value.
   uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
-  return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
+  const int64_t spare = __atomic_load_n(spare_, __ATOMIC_RELAXED);
+  return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed) - spare;
 }
 
 std::string AllocatorName() {

@@ -45,15 +45,24 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
   // Without jemalloc, the first thread that called OfThisThread reports for the whole process, and the others report 0.
   int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
+  // Code that cuts large allocations into blocks (EntryPool) calls this when the bytes of free blocks change, so that
+  // HeldBytes counts only the blocks in use. Without jemalloc: no effect.
+  static void AddSpareBytes(int64_t bytes) {  // HeldBytes of this thread becomes less by `bytes`
+    __atomic_store_n(&spare_bytes_of_this_thread_, spare_bytes_of_this_thread_ + bytes, __ATOMIC_RELAXED);
+  }
+
  private:
+  static constinit thread_local int64_t spare_bytes_of_this_thread_;  // sum of AddSpareBytes of this thread
+
   // Without jemalloc, HeldBytes of one thread reports the memory of the whole process. In this thread allocated_ is not
   // null, but its number means nothing. In other threads allocated_ is null.
   const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
   const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
+  const int64_t* spare_ = nullptr;       // the thread's spare_bytes_of_this_thread_; null: not measured
 };
 
 struct AllocatorStats {  // jemalloc's statistics, in bytes
-  size_t allocated = 0;  // bytes of all allocations that are in use
+  size_t allocated = 0;  // bytes of all allocations that are in use; free blocks of an EntryPool count
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages

@@ -29,12 +29,13 @@ BlobRef GrownBlob(Bytes text, size_t size) {
 }  // namespace
 
 Entry* Database::Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access) {
-  return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access)), hash);
+  return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access, pool())), hash);
 }
 
 Entry* Database::Add(EntryPtr entry) {
   const uint64_t hash = Hash(entry->Key());
-  return Add(std::move(entry), hash);
+  Entry* raw = entry.release();
+  return Add(EntryPtr(pool() != nullptr ? Entry::MoveToPool(raw, *pool()) : Entry::MoveOutOfPool(raw)), hash);
 }
 
 Entry* Database::Add(EntryPtr entry, uint64_t hash) {
@@ -50,7 +51,8 @@ Entry* Database::Assign(Entry* entry, StringContent content) {
   if (entry->HasFieldDeadlines()) IndexFieldDeadlines(entry, FieldDeadlines::kNone);
   if (entry->TryAssign(content)) return entry;
   const EntryPtr old(entry);
-  return UpdateMovedEntry(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
+  return UpdateMovedEntry(entry,
+                          Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access(), pool()));
 }
 
 Entry* Database::Grow(Entry* entry, size_t size) {
@@ -64,15 +66,15 @@ Entry* Database::Grow(Entry* entry, size_t size) {
 }
 
 Entry* Database::Resize(Entry* entry, size_t inline_size) {
-  return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size));
+  return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size, pool()));
 }
 
 Entry* Database::StoreCollection(Entry* entry, ValueForm form, Bytes packed) {
-  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, form, packed));
+  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, form, packed, pool()));
 }
 
 Entry* Database::StoreCollection(Entry* entry, std::unique_ptr<Object> object) {
-  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, std::move(object)));
+  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, std::move(object), pool()));
 }
 
 Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
@@ -80,7 +82,7 @@ Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
   if (old_deadline == deadline_ms) return entry;
   uint64_t hash = Hash(entry->Key());
   if (deadline_ms != kNoDeadline && !entry->HasDeadlineSlot()) {
-    entry = UpdateMovedEntry(entry, Entry::AddDeadlineSlot(entry));
+    entry = UpdateMovedEntry(entry, Entry::AddDeadlineSlot(entry, pool()));
   }
   entry->SetDeadline(deadline_ms);
   if (old_deadline == kNoDeadline) entries_with_deadline_.Insert(entry, hash);
@@ -112,6 +114,7 @@ void Database::Clear() {
   entries_with_deadline_.Clear();
   hashes_with_field_deadlines_.Clear();
   if (by_slot_ != nullptr) by_slot_->Clear();
+  if (pool_ != nullptr) pool_->FreeEmptySlabs();
 }
 
 Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {

@@ -39,6 +39,11 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   size_t CountKeysWithDeadline() const {  // number of keys with a deadline, expired ones included
     return entries_with_deadline_.Size();
   }
+  // Entries of a database with a pool must not outlive it; see Take.
+  void EnablePool() {  // from now on, small entries get their memory from an EntryPool; requires: there are no keys yet
+    pool_ = std::make_unique<EntryPool>();
+  }
+  EntryPool* pool() const { return pool_.get(); }                  // the memory for small entries; null: jemalloc's
   const HashKey& hash_key() const { return entries_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -86,8 +91,9 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   void IndexFieldDeadlines(Entry* entry,               // records whether any field of this hash has a deadline
                            FieldDeadlines deadlines);  // kSome: adds the hash, kNone: removes the hash
 
-  // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. (The caller may
-  // also hand the pointer to the LazyFreeThread.)
+  // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. If this database
+  // has a pool, the entry may still have memory of it: then the caller must drop the entry, or add it to a database,
+  // before this database is destroyed or given to another thread.
   EntryPtr Take(Entry* entry);  // removes an entry from the database, and returns it
   // Cost: O(n).
   void Clear();  // removes and frees all keys
@@ -131,6 +137,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Called after an entry has moved from `from` to `to` in memory. The memory of `from` may be freed already.
   Entry* UpdateMovedEntry(Entry* from, Entry* to);  // makes the indexes point to `to` instead of `from`; returns `to`
 
+  std::unique_ptr<EntryPool> pool_;                // memory of small entries; null: jemalloc's
   HashIndex<Entry*> entries_;                      // all keys; an entry has key, value and deadline
   HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;             // keys by cluster hash slot; null: no such index

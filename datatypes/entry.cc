@@ -2,27 +2,57 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <new>
 
 #include "base/out_of_memory.h"
 
 namespace respite {
 
-namespace {
-
-Entry* Resized(Entry* entry, size_t bytes) {
-  return static_cast<Entry*>(ReallocateOrEnd(static_cast<void*>(entry), bytes));
+Entry* Entry::NewBlock(size_t bytes, EntryPool* pool) {
+  if (pool == nullptr || !EntryPool::Suits(bytes)) return new (AllocateOrEnd(bytes)) Entry;
+  auto* entry = new (pool->Allocate(bytes)) Entry;
+  entry->sizes_ = kPooledBit;
+  return entry;
 }
 
-}  // namespace
+size_t Entry::BlockBytes() const {
+  return IsPooled() ? EntryPool::SizeOf(this) : malloc_usable_size(const_cast<Entry*>(this));
+}
 
-Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, size_t spare) {
+void Entry::FreeBlock(Entry* entry) { entry->IsPooled() ? EntryPool::Free(entry) : std::free(entry); }
+
+Entry* Entry::Moved(Entry* entry, size_t bytes, EntryPool* pool) {
+  if (!entry->IsPooled() && (pool == nullptr || !EntryPool::Suits(bytes)))
+    return static_cast<Entry*>(ReallocateOrEnd(static_cast<void*>(entry), bytes));
+  Entry* moved = NewBlock(bytes, pool);
+  const uint32_t pooled_bit = moved->sizes_;
+  std::memcpy(static_cast<void*>(moved), static_cast<const void*>(entry), std::min(bytes, entry->BlockBytes()));
+  moved->sizes_ = (moved->sizes_ & ~kPooledBit) | pooled_bit;
+  FreeBlock(entry);
+  return moved;
+}
+
+Entry* Entry::MoveToPool(Entry* entry, EntryPool& pool) {
+  if (entry->IsPooled() && EntryPool::Of(entry) == &pool) return entry;
+  const size_t bytes = entry->ValueOffset() + entry->InlineSize();
+  const bool is_tight = EntryPool::Suits(bytes) && entry->BlockBytes() < bytes + 16;
+  return entry->IsPooled() || is_tight ? Moved(entry, bytes, &pool) : entry;
+}
+
+Entry* Entry::MoveOutOfPool(Entry* entry) {
+  return entry->IsPooled() ? Moved(entry, entry->ValueOffset() + entry->InlineSize(), nullptr) : entry;
+}
+
+Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, EntryPool* pool,
+                       size_t spare) {
   const bool timed = deadline_ms != kNoDeadline;
   const bool wide = NeedsWide(key.size(), inline_size);
   const size_t header = sizeof(Entry) + (wide ? sizeof(WideSizes) : 0);
   const size_t bytes = header + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size + spare;
-  auto* entry = new (AllocateOrEnd(bytes)) Entry;
+  Entry* entry = NewBlock(bytes, pool);
   if (wide) entry->sizes_ = kWideMarker;
   entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
   entry->SetSizes(key.size(), inline_size);
@@ -32,7 +62,7 @@ Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint3
 }
 
 Entry* Entry::AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
-  Entry* made = Allocate(key, entry.InlineSize(), deadline_ms, access);
+  Entry* made = Allocate(key, entry.InlineSize(), deadline_ms, access, /*pool=*/nullptr);
   made->SetTypeAndForm(entry.Type(), entry.Form());
   made->bits_ |= entry.bits_ & kFieldDeadlinesBit;
   return made;
@@ -44,7 +74,7 @@ void Entry::SetSizes(size_t key_size, size_t inline_size) {
     Store(Memory() + sizeof(Entry),
           WideSizes{.key = static_cast<uint32_t>(key_size), .inlined = static_cast<uint32_t>(inline_size)});
   } else {
-    sizes_ = static_cast<uint32_t>(key_size | (inline_size << kInlineShift));
+    sizes_ = (sizes_ & kPooledBit) | static_cast<uint32_t>(key_size | (inline_size << kInlineShift));
   }
 }
 
@@ -52,28 +82,30 @@ Entry* Entry::Widen(Entry* entry) {
   const size_t key_size = entry->KeySize();
   const size_t inline_size = entry->InlineSize();
   const size_t payload = entry->ValueOffset() + inline_size - sizeof(Entry);
-  entry = Resized(entry, sizeof(Entry) + sizeof(WideSizes) + payload);
+  entry = Moved(entry, sizeof(Entry) + sizeof(WideSizes) + payload, /*pool=*/nullptr);
   std::memmove(entry->Memory() + sizeof(Entry) + sizeof(WideSizes), entry->Memory() + sizeof(Entry), payload);
   entry->sizes_ = kWideMarker;
   entry->SetSizes(key_size, inline_size);
   return entry;
 }
 
-Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
-  Entry* entry = Allocate(key, content.InlineSize(), deadline_ms, access);
+Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access, EntryPool* pool) {
+  Entry* entry = Allocate(key, content.InlineSize(), deadline_ms, access, pool);
   entry->WriteValue(content);
   return entry;
 }
 
-Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access) {
-  Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, spare);
+Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access,
+                           EntryPool* pool) {
+  Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, pool, spare);
   entry->SetTypeAndForm(type, form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
-Entry* Entry::CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access) {
-  Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access);
+Entry* Entry::CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access,
+                               EntryPool* pool) {
+  Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access, pool);
   entry->SetTypeAndForm(type, ValueForm::kObject);
   Store(entry->MutableValue(), object.release());
   return entry;
@@ -96,43 +128,43 @@ Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t
 
 void Entry::Destroy(Entry* entry) {
   entry->FreeBlobOrObject();
-  std::free(entry);
+  FreeBlock(entry);
 }
 
 Entry* Entry::Rename(Entry* entry, Bytes key) {
   Entry* renamed = AllocateLike(*entry, key, entry->Deadline(), entry->Access());
   std::memcpy(renamed->MutableValue(), entry->Value(), entry->InlineSize());
-  std::free(entry);  // a Blob or Object that it pointed to now belongs to the new entry
+  FreeBlock(entry);  // a Blob or Object that it pointed to now belongs to the new entry
   return renamed;
 }
 
-Entry* Entry::AddDeadlineSlot(Entry* entry) {
+Entry* Entry::AddDeadlineSlot(Entry* entry, EntryPool* pool) {
   const size_t bytes = entry->ValueOffset() + entry->InlineSize();
-  entry = Resized(entry, bytes + sizeof(int64_t));
+  entry = Moved(entry, bytes + sizeof(int64_t), pool);
   std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - entry->HeaderBytes());
   entry->bits_ |= kDeadlineBit;
   entry->SetDeadline(kNoDeadline);
   return entry;
 }
 
-Entry* Entry::Resize(Entry* entry, size_t inline_size) {
+Entry* Entry::Resize(Entry* entry, size_t inline_size, EntryPool* pool) {
   if (!entry->IsWide() && NeedsWide(entry->KeySize(), inline_size)) entry = Widen(entry);
   size_t wanted = entry->ValueOffset() + inline_size;
-  size_t usable = malloc_usable_size(entry);
-  if (wanted > usable || wanted < usable / 2) entry = Resized(entry, wanted);
+  size_t usable = entry->BlockBytes();
+  if (wanted > usable || wanted < usable / 2) entry = Moved(entry, wanted, pool);
   entry->SetInlineSize(inline_size);
   return entry;
 }
 
-Entry* Entry::StoreCollection(Entry* entry, ValueForm form, Bytes packed) {
-  entry = Resize(entry, packed.size());
+Entry* Entry::StoreCollection(Entry* entry, ValueForm form, Bytes packed, EntryPool* pool) {
+  entry = Resize(entry, packed.size(), pool);
   entry->SetTypeAndForm(entry->Type(), form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
-Entry* Entry::StoreCollection(Entry* entry, std::unique_ptr<Object> object) {
-  entry = Resize(entry, sizeof(Object*));
+Entry* Entry::StoreCollection(Entry* entry, std::unique_ptr<Object> object, EntryPool* pool) {
+  entry = Resize(entry, sizeof(Object*), pool);
   entry->SetTypeAndForm(entry->Type(), ValueForm::kObject);
   Store(entry->MutableValue(), object.release());
   return entry;
@@ -179,7 +211,7 @@ size_t Entry::TextSize() const {
 bool Entry::TryAssign(const StringContent& content) {
   size_t wanted = content.InlineSize();
   if (wanted != InlineSize()) {
-    size_t usable = malloc_usable_size(this);
+    size_t usable = BlockBytes();
     if (ValueOffset() + wanted > usable || ValueOffset() + wanted < usable / 2) return false;
   }
   BlobRef old;  // released after the new value is stored, because both may be the same Blob
@@ -200,7 +232,7 @@ bool Entry::TryGrow(size_t size) {
     if (!fits) return false;
   } else {
     if (Form() == ValueForm::kInt || size > StringContent::kInlineMax) return false;
-    if (ValueOffset() + size > malloc_usable_size(this)) return false;
+    if (ValueOffset() + size > BlockBytes()) return false;
     old_size = InlineSize();
     SetInlineSize(size);
     bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(ValueForm::kRaw) << kFormShift);
@@ -214,7 +246,7 @@ char* Entry::MutableText() {
 }
 
 size_t Entry::UsedBytes(size_t samples) const {
-  size_t used = malloc_usable_size(const_cast<Entry*>(this));
+  size_t used = BlockBytes();
   if (Form() == ValueForm::kBlob) used += Blob().UsedBytes();
   if (Form() == ValueForm::kObject) used += ObjectValue()->UsedBytes(samples);
   return used;

@@ -1,6 +1,6 @@
 // Entry: a key together with its value, deadline (expiration time) and access data (for eviction) in ONE allocation.
 //
-//   offset 0    uint32 key size (12 bits) | inline size (20): bytes of the value that follow the key
+//   offset 0    uint32 key size (12 bits) | inline size (19): bytes of the value that follow the key | pooled (1)
 //          4    uint32 access (24 bits) | type (4) | form (2) | deadline slot present (1) | timed fields (1);
 //                      form: the low bits of ValueForm, the type tells the third
 //          8    uint32 key size, uint32 inline size   (only in a wide entry: the 12 bits are all ones)
@@ -9,9 +9,11 @@
 //          …    value: text or packed collection as it is, an int64, or a pointer to a Blob or an Object
 //
 // An entry is wide if one of its sizes does not fit into the first word. A 16-byte key with a 64-byte value takes 88
-// bytes, for which jemalloc uses its size class of 96; a list of three short texts under a 14-byte key takes 46, and a
-// hash of five short fields is one allocation too. The data after the header is not aligned. It is read with memcpy,
-// which compiles to plain loads.
+// bytes, a list of three short texts under a 14-byte key takes 46, and a hash of five short fields is one allocation
+// too. The data after the header is not aligned. It is read with memcpy, which compiles to plain loads.
+//
+// An entry is pooled if its memory comes from an EntryPool, which has sizes that jemalloc lacks. The other entries come
+// from jemalloc.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,7 @@
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "base/number_text.h"
+#include "datatypes/entry_pool.h"
 #include "datatypes/object.h"
 
 namespace respite {
@@ -90,14 +93,17 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
+  // The functions that allocate or move an entry take its memory from `pool`, if they get one and it suits the size,
+  // and otherwise from jemalloc. A pool outlives its entries.
+
   // The entry has a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry.
   static Entry* Create(Bytes key, StringContent content,  // allocates a string entry; free it with Destroy
-                       int64_t deadline_ms, uint32_t access);
+                       int64_t deadline_ms, uint32_t access, EntryPool* pool = nullptr);
   // Allocates `spare` more bytes than needed, for the growth of the collection.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form,  // allocates an entry with a packed collection
-                             Bytes packed, size_t spare, uint32_t access);
+                             Bytes packed, size_t spare, uint32_t access, EntryPool* pool = nullptr);
   static Entry* CreateWithObject(Bytes key, ValueType type,  // allocates an entry that owns `object`
-                                 std::unique_ptr<Object> object, uint32_t access);
+                                 std::unique_ptr<Object> object, uint32_t access, EntryPool* pool = nullptr);
   // Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms,  // deep copy with another key; shares a Blob
                       uint32_t access);
@@ -109,10 +115,18 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   StoreCollection: stores another collection of the type. The old collection must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; returns the new address
-  static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
-  static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
-  static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);    // the value is now `packed`; may move
-  static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object);  // the value is now `object`; may move
+  static Entry* AddDeadlineSlot(Entry* entry,     // makes room for a deadline, which is not set yet; may move the entry
+                                EntryPool* pool = nullptr);
+  static Entry* Resize(Entry* entry, size_t inline_size,  // changes the size of the inline value; may move the entry
+                       EntryPool* pool = nullptr);
+  static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed,  // the value is now `packed`; may move
+                                EntryPool* pool = nullptr);
+  static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object,  // the value is now `object`; may move
+                                EntryPool* pool = nullptr);
+  // MoveToPool moves only an entry whose size suits the pool and that has no spare room, and one of another pool.
+  // MoveOutOfPool moves a pooled entry to jemalloc's memory, so that another thread may free it.
+  static Entry* MoveToPool(Entry* entry, EntryPool& pool);  // moves the entry if useful; returns its address
+  static Entry* MoveOutOfPool(Entry* entry);                // returns the address of the entry, which is not pooled
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ & kTypeMask) >> kTypeShift); }
@@ -193,7 +207,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kFormMask = 3u << kFormShift;   // two bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr size_t kMaxInlineInSizes = UINT32_MAX >> kInlineShift;  // a larger inline size is in WideSizes
+  static constexpr uint32_t kPooledBit = 1u << 31;                   // in sizes_: the memory comes from an EntryPool
+  static constexpr size_t kMaxInlineInSizes = (kPooledBit - 1) >> kInlineShift;  // a larger one is in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry
@@ -222,10 +237,17 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
   size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideMarker; }  // bytes of the key
   size_t InlineSize() const {  // bytes of the value inside the entry
-    return IsWide() ? Wide().inlined : sizes_ >> kInlineShift;
+    return IsWide() ? Wide().inlined : (sizes_ & ~kPooledBit) >> kInlineShift;
   }
-  void SetSizes(size_t key_size, size_t inline_size);  // stores the sizes in sizes_, or in WideSizes if IsWide()
-  void SetInlineSize(size_t inline_size) {             // stores the new size of the value inside the entry
+  bool IsPooled() const { return (sizes_ & kPooledBit) != 0; }  // true: the memory comes from an EntryPool
+  size_t BlockBytes() const;                                    // bytes of the memory of this entry
+  static void FreeBlock(Entry* entry);                          // frees the memory of the entry, not what it points to
+  // Requires: `bytes` is enough for the entry. The sizes stay.
+  static Entry* Moved(Entry* entry, size_t bytes, EntryPool* pool);  // moves the entry to memory of `bytes` bytes
+  // Sets kPooledBit if the memory comes from `pool`; the other bits of sizes_ are 0.
+  static Entry* NewBlock(size_t bytes, EntryPool* pool);  // allocates memory for an entry
+  void SetSizes(size_t key_size, size_t inline_size);     // stores the sizes in sizes_, or in WideSizes if IsWide()
+  void SetInlineSize(size_t inline_size) {                // stores the new size of the value inside the entry
     SetSizes(KeySize(), inline_size);
   }
 
@@ -236,7 +258,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
   // Allocates `spare` more bytes than needed, for growth.
   static Entry* Allocate(Bytes key, size_t inline_size,  // allocates an entry, whose value is not written yet
-                         int64_t deadline_ms, uint32_t access, size_t spare = 0);
+                         int64_t deadline_ms, uint32_t access, EntryPool* pool, size_t spare = 0);
   // Gives the new entry the ValueType, the ValueForm and kFieldDeadlinesBit of `entry`, and room for a value of the
   // same size. The caller must write the value.
   static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`
@@ -252,7 +274,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   void WriteValue(const StringContent& content);  // writes the value into the entry, which must have room for it
   void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
 
-  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); kWideMarker: both are in WideSizes
+  uint32_t sizes_ = 0;  // key size (12 bits), inline size (19), kPooledBit; kWideMarker: both sizes are in WideSizes
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);

@@ -91,8 +91,9 @@ class Keyspace {  // all keys of a server, in numbered databases
   }
 
  private:
-  Database MakeDatabase() const {  // makes an empty database with this hash key and kind of index
+  Database MakeDatabase() const {  // makes an empty database with this hash key and kind of index, and with a pool
     Database made(hash_key_);
+    made.EnablePool();
     if (index_ == Index::kBySlot) made.EnableSlotIndex();
     return made;
   }

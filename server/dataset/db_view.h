@@ -183,11 +183,13 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Returns a new empty collection of type Type. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // an empty collection; `access`: LRU, LFU bits
+  Entry* NewEntry(Bytes key, size_t capacity) {  // an empty collection for this database
+    const uint32_t access = NewKeyUsage();
+    EntryPool* pool = MutableData().pool();
     if constexpr (requires { Type::MakeInitialObject(); }) {
-      return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
+      return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access, pool);
     } else {
-      return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
+      return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access, pool);
     }
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines of fields

@@ -233,7 +233,7 @@ Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // opens a collection; count
 template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {  // opens a collection, or makes an empty one
   Entry* found = CheckType(FindMutable(key), Type::kType);
-  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, NewKeyUsage())));
+  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity)));
   return Edit<Type>(*this, key, found, ContextOf(ValueSlot(MutableData(), entry)));
 }
 

@@ -55,6 +55,7 @@ void LazyFree::Free(EntryPtr entry, FreeMode mode) {
   if (mode == FreeMode::kNow && !is_giant) return;
   const size_t bytes = entry->UsedBytes();
   if (entry->FreeEffort() < kFreeLaterFromElements && bytes < kFreeLaterFrom) return;
+  entry.reset(Entry::MoveOutOfPool(entry.release()));
   parts_.lazy_free_thread.Free(std::move(entry), mode == FreeMode::kLater ? 1 : 0, bytes);
 }
 

@@ -22,7 +22,7 @@ struct Expected {
 // A Database and its model, a map.
 class DatabaseModel {
  public:
-  explicit DatabaseModel(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}
+  explicit DatabaseModel(uint64_t seed) : random_(seed), data_(HashKey{seed}) { data_.EnablePool(); }
 
   void Step() {
     std::string key = StrCat("k", random_.Below(300));

@@ -129,7 +129,7 @@ TEST(EntryTest, KeepsItsValueWhenItMoves) {
 }
 
 TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
-  constexpr size_t kNarrowValue = (1u << 20) - 1;
+  constexpr size_t kNarrowValue = (1u << 19) - 1;
   for (size_t key_size : {0u, 4094u, 4095u, 4096u, 70'000u}) {
     for (size_t size : {kNarrowValue - 1, kNarrowValue, kNarrowValue + 1, size_t{5'000'000}}) {
       for (bool timed : {false, true}) {

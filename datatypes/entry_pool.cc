@@ -1,0 +1,99 @@
+#include "datatypes/entry_pool.h"
+
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/out_of_memory.h"
+
+namespace respite {
+
+EntryPool::~EntryPool() {
+  FreeEmptySlabs();
+  assert(slab_count_ == 0);
+}
+
+void EntryPool::FreeEmptySlabs() {
+  for (Slab* slab : open_) {
+    // An empty slab is the only one in its list: FreeBlock has freed the others.
+    if (slab == nullptr || slab->used_count != 0) continue;
+    Close(slab);
+    DeleteSlab(slab);
+  }
+}
+
+void* EntryPool::Allocate(size_t bytes) {
+  assert(Suits(bytes));
+  Slab* slab = open_[ClassOf(bytes)];
+  if (slab == nullptr) [[unlikely]]
+    slab = NewSlab((bytes + 7) / 8 * 8);
+  char* block = reinterpret_cast<char*>(slab);
+  if (slab->first_free != 0) {
+    block += slab->first_free;
+    std::memcpy(&slab->first_free, block, sizeof slab->first_free);
+  } else {
+    block += slab->first_fresh;
+    slab->first_fresh += slab->block_bytes;
+  }
+  ++slab->used_count;
+  ThreadMemory::AddSpareBytes(-int64_t{slab->block_bytes});
+  if (slab->IsFull()) Close(slab);
+  return block;
+}
+
+void EntryPool::Free(void* block) {
+  Slab* slab = SlabOf(block);
+  slab->pool->FreeBlock(slab, block);
+}
+
+void EntryPool::FreeBlock(Slab* slab, void* block) {
+  const bool was_full = slab->IsFull();
+  std::memcpy(block, &slab->first_free, sizeof slab->first_free);
+  slab->first_free = static_cast<uint32_t>(static_cast<char*>(block) - reinterpret_cast<char*>(slab));
+  --slab->used_count;
+  ThreadMemory::AddSpareBytes(slab->block_bytes);
+  if (was_full) Open(slab);
+  if (slab->used_count == 0 && (slab->next != nullptr || slab->previous != nullptr)) {
+    Close(slab);
+    DeleteSlab(slab);
+  }
+}
+
+EntryPool::Slab* EntryPool::NewSlab(size_t block_bytes) {
+  void* memory = std::aligned_alloc(kSlabBytes, kSlabBytes);
+  if (memory == nullptr) EndProcessOutOfMemory(kSlabBytes);
+  ThreadMemory::AddSpareBytes(kSlabBytes);
+  auto* slab = new (memory) Slab{.pool = this,
+                                 .next = nullptr,
+                                 .previous = nullptr,
+                                 .block_bytes = static_cast<uint32_t>(block_bytes),
+                                 .used_count = 0,
+                                 .first_free = 0,
+                                 .first_fresh = sizeof(Slab)};
+  ++slab_count_;
+  Open(slab);
+  return slab;
+}
+
+void EntryPool::DeleteSlab(Slab* slab) {
+  ThreadMemory::AddSpareBytes(-int64_t{kSlabBytes});
+  std::free(slab);
+  --slab_count_;
+}
+
+void EntryPool::Open(Slab* slab) {
+  Slab*& first = open_[ClassOf(slab->block_bytes)];
+  slab->previous = nullptr;
+  slab->next = first;
+  if (first != nullptr) first->previous = slab;
+  first = slab;
+}
+
+void EntryPool::Close(Slab* slab) {
+  (slab->previous != nullptr ? slab->previous->next : open_[ClassOf(slab->block_bytes)]) = slab->next;
+  if (slab->next != nullptr) slab->next->previous = slab->previous;
+  slab->next = slab->previous = nullptr;
+}
+
+}  // namespace respite
