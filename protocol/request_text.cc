@@ -32,6 +32,23 @@ char* WriteHead(char* at, char mark, size_t number) {
 
 }  // namespace
 
+std::vector<Bytes> WordsOfRequest(Bytes request) {
+  const auto take_number = [&] {  // of a line such as "*3\r\n" or "$5\r\n"
+    const size_t end = request.find('\r');
+    size_t number = 0;
+    std::from_chars(request.data() + 1, request.data() + end, number);
+    request.remove_prefix(end + kLineEndSize);
+    return number;
+  };
+  std::vector<Bytes> words(take_number());
+  for (Bytes& word : words) {
+    const size_t size = take_number();
+    word = request.substr(0, size);
+    request.remove_prefix(size + kLineEndSize);
+  }
+  return words;
+}
+
 size_t RequestBytes(std::span<const Bytes> words) {
   const auto head_bytes = [](size_t number) {
     size_t bytes = 1 + 1 + kLineEndSize;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -52,6 +53,9 @@ inline void AppendRequest(std::string& out,  // appends a request in RESP to `ou
                           std::initializer_list<Bytes> words) {
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
+
+// Requires: `request` is one complete request in RESP, as AppendRequest writes it. Cost: O(words).
+std::vector<Bytes> WordsOfRequest(Bytes request);  // the words of a request; views of `request`
 
 // Cost: O(words).
 size_t RequestBytes(std::span<const Bytes> words);  // the size of this request in RESP, in bytes

@@ -18,9 +18,9 @@ namespace respite {
 struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
   // A bit of `targets` in addition to those of Target: replicas get the command outside the MULTI and EXEC of its
-  // group, after them. This is for a command that an older replica may not know, because Redis refuses a whole
-  // transaction that contains an unknown command.
-  static constexpr uint8_t kAlone = 4;  // bit of `targets`: replicas get it after the group's MULTI … EXEC
+  // group, after them, unless it would then have another effect (CommandsAfterExec). This is for a command that an
+  // older replica may not know, because Redis refuses a whole transaction that contains an unknown command.
+  static constexpr uint8_t kAlone = 4;  // bit of `targets`: replicas may get it after the group's MULTI … EXEC
 
   int db;
   uint8_t targets;  // bits of Target: who gets the command; also kAlone, if it applies
@@ -132,10 +132,10 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // adds a command to propagate instead of the running one
     if (is_recording_) AppendRequest(BeginCommand(), words);
   }
-  // Adds a command that is propagated instead of the running command, like those of Replace. Replicas get this command
-  // outside the MULTI of the Unit (the running execution), and after its other commands, so a replica that does not
-  // know this command still executes the others. When a replica runs this command, later commands of the Unit may
-  // already have changed or deleted the key. May be called once per running command.
+  // Adds a command that is propagated instead of the running command, like those of Replace. If possible
+  // (CommandsAfterExec), replicas get this command outside the MULTI of the Unit (the running execution), and after its
+  // other commands, so a replica that does not know this command still executes the others. The first word after the
+  // name must be the only key. May be called once per running command.
   template <class... Words>
   void AddAlone(const Words&... words) {  // adds a command that replicas get last, as old ones may not know it
     if (!is_recording_) return;
@@ -150,7 +150,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Replace and AddAlone add commands that are propagated instead of the running command. Count returns their number.
   // operator[] returns one of them as a RESP request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands were added
-  bool IsAlone(size_t index) const { return index == alone_index_; }  // true: sent after EXEC, not in MULTI (AddAlone)
+  bool IsAlone(size_t index) const { return index == alone_index_; }  // true: perhaps sent after EXEC (AddAlone)
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();
@@ -173,6 +173,12 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   size_t alone_index_ = SIZE_MAX;     // index of the command that AddAlone has added; SIZE_MAX: none
 };
 
+// Returns the indexes, in order, of the commands that replicas get after EXEC. These are the commands with the bit
+// kAlone for whose key nothing happens in the rest of the group except XADD without trimming. The others stay in the
+// transaction, because RENAME or COPY, for example, must move or copy what they have stored. Cost: O(words of all
+// commands) if a command has the bit.
+std::vector<size_t> CommandsAfterExec(const PropagatedGroup& group);  // which commands replicas get after EXEC
+
 // Passes one propagated command to take.Piece. If the command's database is not `selected_db`, first passes a SELECT to
 // take.Select, and updates `selected_db`.
 template <class Take>
@@ -188,30 +194,28 @@ void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  
 
 // Frames the propagated commands of one Unit for an append-only file or a replication stream: adds SELECT where the
 // database changes, and MULTI and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI. For replicas,
-// the commands with the bit kAlone follow after EXEC.
+// some commands follow after EXEC (CommandsAfterExec).
 //
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
 // with each SELECT. `selected_db` is the database that the last SELECT selected (-1: none), and is updated.
 template <class Take>
 void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // adds SELECT, MULTI, EXEC
                           int& selected_db, Take&& take) {
-  const uint8_t alone_bit = target == JournalEntry::kReplicas ? JournalEntry::kAlone : 0;
-  const auto is_alone = [&](size_t i) { return (group[i].targets & alone_bit) != 0; };
-  size_t together = 0;
+  std::vector<size_t> last;
+  if (target == JournalEntry::kReplicas) last = CommandsAfterExec(group);
   size_t all = 0;
-  for (size_t i = 0; i < group.Count(); ++i) {
-    if ((group[i].targets & target) == 0) continue;
-    ++all;
-    together += is_alone(i) ? 0 : 1;
+  for (size_t i = 0; i < group.Count(); ++i) all += (group[i].targets & target) != 0 ? 1 : 0;
+  const bool is_transaction = all - last.size() > 1;
+  if (is_transaction) take.Piece("*1\r\n$5\r\nMULTI\r\n");
+  for (size_t i = 0, next = 0; i < group.Count(); ++i) {
+    if (next < last.size() && last[next] == i) {
+      ++next;
+    } else if ((group[i].targets & target) != 0) {
+      PutAfterSelect(group[i], selected_db, take);
+    }
   }
-  if (together > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");
-  for (size_t i = 0; i < group.Count(); ++i) {
-    if ((group[i].targets & target) != 0 && !is_alone(i)) PutAfterSelect(group[i], selected_db, take);
-  }
-  if (together > 1) take.Piece("*1\r\n$4\r\nEXEC\r\n");
-  for (size_t i = 0; all > together && i < group.Count(); ++i) {
-    if ((group[i].targets & target) != 0 && is_alone(i)) PutAfterSelect(group[i], selected_db, take);
-  }
+  if (is_transaction) take.Piece("*1\r\n$4\r\nEXEC\r\n");
+  for (const size_t i : last) PutAfterSelect(group[i], selected_db, take);
 }
 
 }  // namespace respite

@@ -21,6 +21,7 @@ namespace refusals {
 namespace {
 
 constexpr char kSameObject[] = "ERR source and destination objects are the same";
+constexpr char kNotCopied[] = "ERR not supported for this module key";
 constexpr char kIdleTimeUnderLfu[] =
     "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies "
     "at runtime LRU and LFU data will take some time to adjust.";
@@ -255,6 +256,7 @@ struct Copy {
     if (entry == nullptr) return call.reply.Integer(0);
     KeyEdit copy = target.Open(new_key);
     if (copy && !options.replaces) return call.reply.Integer(0);
+    if (entry->Type() == ValueType::kVectorSet) throw Refusal{refusals::kNotCopied};  // as in Redis
     EntryPtr replaced = copy ? copy.Take() : nullptr;
     copy.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
     copy.ReportChange("copy_to");

@@ -109,15 +109,14 @@ struct XIdmpRecord {
   }
 
  private:
-  // Executes an XIDMPRECORD from a primary or a file, which follows the execution unit (command or transaction) that
-  // has added the entry. Does nothing if this unit has also deleted the entry or the key. Replaces an earlier entry
-  // with this ID, which may have expired for the primary, but not yet here.
+  // Executes an XIDMPRECORD from a primary or a file. The XADD that has added the entry may also have trimmed it
+  // (MAXLEN 0), and this server may have removed the key (it expired, or a writable replica deleted it). Replaces an
+  // earlier entry with this ID, which may have expired for the primary, but not yet here.
   static void Replay(Call& call, Bytes key, Bytes producer, Bytes id, const StreamId& entry) {
     call.reply.Ok();
     const Entry* const value = call.db.Find(key);
     if (value == nullptr || value->Type() != ValueType::kStream) return;
     Edit<Stream> stream = call.db.Open<Stream>(key);
-    if (!stream->Log().Contains(entry)) return;
     stream->Log().EnsureProducers().Add(producer, id, entry, call.now_ms);
     stream.CountChanges(1);
   }

@@ -269,6 +269,61 @@ TEST(Propagation, TheRecordFollowsTheTransaction) {
                                EncodeRequest({"SET", "k", "w"}));
 }
 
+// A replica must know the same idempotent IDs for the same streams, whatever else the transaction does.
+TEST(Propagation, TheRecordStaysInATransactionThatChangesTheKey) {
+  const std::string xadd = "XADD s IDMP p i * f v";
+  const std::vector<std::vector<std::string>> transactions = {
+      {xadd, "DEL s", "XADD s * f other"},
+      {xadd, "RENAME s t", "RENAME u s"},
+      {xadd, "RENAME s t"},
+      {xadd, "COPY s t"},
+      {xadd, "copy s t DB 1"},
+      {xadd, "MOVE s 1"},
+      {xadd, "SWAPDB 0 1"},
+      {xadd, "FLUSHALL", "XADD s * f other"},
+      {xadd, "XCFGSET s IDMP-MAXSIZE 3"},
+      {xadd, "XADD s MAXLEN 1 * f w"},
+      {xadd, "XADD s NOMKSTREAM MAXLEN 1 * f w", "XADD s IDMP p j * f v"},
+      {"XADD s IDMP p i MAXLEN 0 * f v"},
+      {"XADD s IDMP p i MAXLEN 0 * f v", "XADD s IDMP p j MAXLEN 0 * f v"},
+      {"XADD s IDMP p i MINID 9999999999999 * f v"},
+      {xadd, "XADD s IDMP p j * f v", "SET k v"},
+  };
+  for (const std::vector<std::string>& transaction : transactions) {
+    SCOPED_TRACE(testing::PrintToString(transaction));
+    TestServer server;
+    StreamRecorder stream(server);
+    TestClient client(server);
+    client.Run("XADD u * a b");
+    client.Run("MULTI");
+    for (const std::string& line : transaction) client.Run(line);
+    client.Run("EXEC");
+    ExpectReplicaMatches(server, stream);
+  }
+}
+
+TEST(Propagation, OnlyWhatChangesTheKeyKeepsTheRecordInTheTransaction) {
+  PropagatedCommands commands;
+  const auto add = [&](std::initializer_list<Bytes> words, uint8_t targets = JournalEntry::kEverybody) {
+    commands.Add(0, std::vector<Bytes>(words), targets);
+  };
+  constexpr uint8_t kRecord = JournalEntry::kEverybody | JournalEntry::kAlone;
+  add({"DEL", "s", "t"});
+  add({"XADD", "s", "1-0", "t", "u"});
+  add({"XIDMPRECORD", "s", "p", "t", "1-0"}, kRecord);
+  add({"XADD", "t", "1-0", "f", "v"});
+  add({"XIDMPRECORD", "t", "p", "i", "1-0"}, kRecord);
+  add({"XADD", "s", "2-0", "f", "v"});
+  add({"XIDMPRECORD", "s", "p", "j", "2-0"}, kRecord);
+  add({"XADD", "t", "MAXLEN", "=", "1", "2-0", "f", "v"});
+  add({"XIDMPRECORD", "t", "p", "j", "2-0"}, kRecord);
+  add({"XIDMPRECORD", "only in the file", "p", "j", "2-0"}, JournalEntry::kFile | JournalEntry::kAlone);
+  EXPECT_THAT(CommandsAfterExec(PropagatedGroup(commands, 0)), testing::ElementsAre(2u, 6u, 8u));
+  add({"flushdb"});
+  EXPECT_THAT(CommandsAfterExec(PropagatedGroup(commands, 0)), testing::IsEmpty());
+  EXPECT_THAT(CommandsAfterExec(PropagatedGroup(commands, 0, 1)), testing::IsEmpty());
+}
+
 // A new command must be replaced by older ones, with a case in this file, or be named in docs/replication.md.
 TEST(Propagation, TheseAreAllLaterWrites) {
   TestServer server;
