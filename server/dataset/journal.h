@@ -34,7 +34,7 @@ class PropagatedCommands {  // commands that the open Units (executions) will pr
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
   size_t Count() const { return items_.size(); }                 // number of commands of all running executions
-  size_t TotalBytes() const { return text_.size(); }             // length of all requests together
+  size_t HeldBytes() const { return text_.size() + items_.size() * sizeof(Item); }  // memory of all commands in bytes
   JournalEntry operator[](size_t index) const;
   void Truncate(size_t count);  // drops all commands from index `count` on
 

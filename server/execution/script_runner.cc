@@ -285,7 +285,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   }
   // Limits what one script may propagate: these commands are kept until the script ends, and do not count for
   // maxmemory.
-  const size_t propagated_bytes = current_->call->unit.data().propagated_commands.TotalBytes();
+  const size_t propagated_bytes = current_->call->unit.data().propagated_commands.HeldBytes();
   if (propagated_bytes > 4 * parts_.env.settings.script_memory_limit) throw Refusal{refusals::kPropagatesTooMuch};
   // After the first write of a script, the remaining checks are skipped. Later writes run even if disk errors or
   // missing replicas forbid writes by then, so that the script's changes are not left half done.

@@ -9,6 +9,7 @@
 #include <asio/ip/tcp.hpp>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,7 @@ LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::Us
 LinkConnection::~LinkConnection() = default;
 
 // Starts to look up the name, if the target is no numeric address. A thread of Asio looks up names one after the other.
+// Asio starts it for the first name, and throws if that fails; the next look-up tries again.
 void LinkConnection::Start() {
   connect_attempts_ = std::make_unique<ConnectAttempts>(parts_.loop.Context());
   asio::error_code is_name;
@@ -67,15 +69,19 @@ void LinkConnection::Start() {
       self->TryNextAddress();
     });
   }
-  connect_attempts_->resolver.async_resolve(
-      target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
-      [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
-        if (self->user_ == nullptr) return;
-        self->parts_.loop.MarkActive(self->parts_.participant);
-        if (error) return self->End(error.message());
-        for (const auto& one : found) self->connect_attempts_->addresses.push_back(one.endpoint());
-        self->TryNextAddress();
-      });
+  try {
+    connect_attempts_->resolver.async_resolve(
+        target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
+        [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
+          if (self->user_ == nullptr) return;
+          self->parts_.loop.MarkActive(self->parts_.participant);
+          if (error) return self->End(error.message());
+          for (const auto& one : found) self->connect_attempts_->addresses.push_back(one.endpoint());
+          self->TryNextAddress();
+        });
+  } catch (const std::system_error& no_thread) {
+    RunInLaterTurn([text = no_thread.code().message()](LinkConnection& connection) { connection.End(text); });
+  }
 }
 
 void LinkConnection::StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption) {

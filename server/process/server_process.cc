@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <system_error>
 #include <utility>
 
 #include "base/duration_text.h"
@@ -50,12 +51,8 @@ ServerProcess::~ServerProcess() {
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
-  hosted_servers_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{.owner = *this,
-                                                                             .server = *hosted_servers_[0].node,
-                                                                             .loop = *main_loop_,
-                                                                             .config = config_,
-                                                                             .clock = clock_,
-                                                                             .real_clock = real_clock_});
+  hosted_servers_[0].worlds = std::make_unique<NodeWorlds>(
+      NodeWorlds::Parts{*this, *hosted_servers_[0].node, *main_loop_, config_, clock_, real_clock_});
 }
 
 // Makes restarts possible (TEST CRASH, TEST CLUSTER). A server with a thread of its own cannot restart: it is created
@@ -192,12 +189,11 @@ ServerProcess::Step ServerProcess::CreateServers() {
   }
   auto objection = plan_->Check();
   if (!objection) objection = plan_->MakeFolders();
-  if (objection) return Fail(*objection);
-  CreatePlannedServers();
-  return Step::kDone;
+  if (!objection) objection = CreatePlannedServers();
+  return objection ? Fail(*objection) : Step::kDone;
 }
 
-void ServerProcess::CreatePlannedServers() {
+std::optional<std::string> ServerProcess::CreatePlannedServers() try {
   for (int i = 0; i < plan_->Count(); ++i) {
     HostedServer hosted;
     hosted.name = plan_->NameOf(i);
@@ -210,6 +206,9 @@ void ServerProcess::CreatePlannedServers() {
     if (config_.settings().node_threads) hosted.thread = std::make_unique<TaskThread>(hosted.name);
     AddHostedServer(std::move(hosted));
   }
+  return std::nullopt;
+} catch (const std::system_error& no_thread) {
+  return StrCat("Cannot start a thread for each node: ", no_thread.code().message());
 }
 
 void ServerProcess::AddHostedServer(HostedServer hosted) {

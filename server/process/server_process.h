@@ -80,7 +80,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void PrepareRestarts();                     // enables TEST CRASH, if allowed; not in a Sentinel or with node-threads
   Step OpenRecording();                       // opens the file of the directive `record`
   Step CreateServers();                       // creates all servers of the process
-  void CreatePlannedServers();                // creates the servers of plan_
+  // Returns an error message if it cannot start a thread.
+  std::optional<std::string> CreatePlannedServers();  // creates the servers of plan_; nullopt: success
   void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
   // Runs the work for each server on the thread of that server, and waits until the work is done for all. Returns
   // kFailed if it failed for one of them; then some servers may have been skipped.

@@ -1,5 +1,7 @@
 """Starts under supervision, starts that must fail cleanly, and starts that launchers disturb."""
 import os
+import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -110,6 +112,42 @@ class HostileStarts(LaunchTest):
                       ["--loglevel", "loud"], ["--proc-title-template", "{nothing}"], ["--supervised", "maybe"]):
             self.assertIn("*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\nReading the configuration file, at line 2\n",
                           self.fails(*wrong))
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can become a user without processes")
+class NoThreads(LaunchTest):
+    """The server runs as a user that may have no second process, so the system refuses every thread."""
+    USER = 65531
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o777)
+        self.program = shutil.copy(SERVER, self.path("server"))  # the original may be out of the user's reach
+        os.chmod(self.program, 0o755)
+
+    def become_user(self):
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        os.setgid(self.USER)
+        os.setuid(self.USER)
+
+    def options(self):
+        return {"program": self.program, "executable": self.program, "preexec_fn": self.become_user}
+
+    def test_host_names_are_not_found(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", **self.options())
+        port = str(free_port())
+        with connect(server.port) as client:
+            self.assertEqual("+OK", ask(client, "SET", "k", "v"))
+            self.assertTrue(ask(client, "MIGRATE", "localhost", port, "k", "0", "200").startswith("-IOERR"))
+            self.assertEqual("+OK", ask(client, "REPLICAOF", "localhost", port))
+            server.wait_for("Resource temporarily unavailable")
+            self.assertEqual("+OK", ask(client, "REPLICAOF", "NO", "ONE"))
+            self.assertEqual("+OK", ask(client, "SET", "k", "w"))
+        self.assertEqual(0, server.stop())
+
+    def test_nodes_with_threads_do_not_start(self):
+        said = self.fails("--nodes", "3x0", "--node-threads", "yes", "--port", str(free_port()), **self.options())
+        self.assertIn("Cannot start a thread for each node: Resource temporarily unavailable", said)
 
 
 if __name__ == "__main__":

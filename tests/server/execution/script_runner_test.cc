@@ -78,6 +78,14 @@ TEST(ScriptRunner, LimitsWhatAScriptPropagates) {
   EXPECT_THAT(client.Run({"EVAL", begin + "'GET', 'key') end return 'done'", "0"}), Bulk("done"));
 }
 
+// The place of each command in the list of kept commands counts too: 16 bytes beside 27 of text.
+TEST(ScriptRunner, LimitsHowManyCommandsAScriptPropagates) {
+  TestServer server({.directives = {"script-memory-limit 16mb"}});
+  TestClient client(server);
+  const std::string script = "local i = 0 while redis.pcall('SET', 'a', 'b').ok do i = i + 1 end return i";
+  EXPECT_THAT(client.Run({"EVAL", script, "0"}), Int((64 << 20) / (27 + 16) + 1));
+}
+
 // The limit is for all scripts together.
 TEST(ScriptRunner, LimitsTheMemoryOfScriptsAsConfigured) {
   TestServer server({.directives = {"script-memory-limit 16mb"}});
