@@ -71,18 +71,18 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
  private:
   using Step = NodeServer::Step;
 
-  void OpenLog(Logger& log);                  // opens the log as the directives say
-  void GoToBackground();                      // sets supervisor_; daemonizes for `daemonize`, unless supervised
-  Step RaiseLimits();                         // raises the limit of open files, or lowers maxclients
-  Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
-  uint32_t CountNodes() const;                // number of servers of the process
-  void PrepareWorlds();                       // lets a single server have isolated test servers, if TEST is allowed
-  void PrepareRestarts();                     // enables TEST CRASH, if allowed; not in a Sentinel or with node-threads
-  Step OpenRecording();                       // opens the file of the directive `record`
-  Step CreateServers();                       // creates all servers of the process
+  void OpenLog(Logger& log);    // opens the log as the directives say
+  void GoToBackground();        // sets supervisor_; daemonizes for `daemonize`, unless supervised
+  Step RaiseLimits();           // raises the limit of open files, or lowers maxclients
+  Step PrepareToServe();        // creates the servers, opens their ports, writes pidfile and title
+  uint32_t CountNodes() const;  // number of servers of the process
+  void PrepareWorlds();         // lets a single server have isolated test servers, if TEST is allowed
+  void PrepareRestarts();       // enables TEST CRASH, if allowed; not in a Sentinel or with node-threads
+  Step OpenRecording();         // opens the file of the directive `record`
+  Step CreateServers();         // creates all servers of the process
   // Returns an error message if it cannot start a thread.
   std::optional<std::string> CreatePlannedServers();  // creates the servers of plan_; nullopt: success
-  void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
+  void AddHostedServer(HostedServer hosted);          // adds a server to hosted_servers_
   // Runs the work for each server on the thread of that server, and waits until the work is done for all. Returns
   // kFailed if it failed for one of them; then some servers may have been skipped.
   Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);  // runs `work` for each server, and waits
