@@ -37,7 +37,7 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
 
 class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;  // how long a slice may run (µs) before clients are served
+  static constexpr int64_t kSliceUs = 500;  // how long a slice may run (µs) before clients are served
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
   struct Slice {                                      // what one call of RunSlice has done
