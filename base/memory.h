@@ -4,7 +4,7 @@
 // INFO's used_memory must be exact, and cheap enough to read before each command if maxmemory is set. For each thread,
 // jemalloc counts all bytes that the thread ever allocated and freed. The difference is the memory that the thread
 // holds, if no other thread frees its memory. In any case, the sum over all threads is the memory that the program
-// holds. Two threads count here, the server's thread and the lazy free thread; MemoryGauge::UsedBytes adds up both.
+// holds. The server's thread and its lazyfree threads count here; MemoryGauge::UsedBytes adds them up.
 // Sizes are those of jemalloc's size classes, like malloc_usable_size in Redis.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // jemalloc's sizes up to 128 bytes are the multiples of 16, so a 16-byte key with a 64-byte value, which needs 88
 // bytes, would take 96. An EntryPool has the sizes between: 24, 40, 56, 72, 88, 104 and 120 bytes. It cuts them from
-// slabs of 32 KB, each of one size:
+// slabs of 16 KB, each of one size:
 //
 //   | header, 64 bytes | block | block | … |
 //
@@ -52,7 +52,7 @@ class EntryPool {  // memory for the small entries of one database
 
  private:
   static constexpr size_t kMaxBlock = 120;                // bytes of the largest block
-  static constexpr size_t kSlabBytes = size_t{32} << 10;  // size and alignment of a slab
+  static constexpr size_t kSlabBytes = size_t{16} << 10;  // size and alignment of a slab
 
   struct alignas(64) Slab {  // the header of a slab
     EntryPool* pool;

@@ -21,7 +21,7 @@ struct DataSubsystem {  // the data of a server, and what removes keys: expiry, 
   // replication IDs and passwords of ACL GENPASS.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
-        memory(lazy_free_thread, env.stats),
+        memory(env.stats),
         lazy_free({.env = env, .keyspace = dataset.keyspace, .memory = memory, .lazy_free_thread = lazy_free_thread}),
         expiry(dataset, env.clock, env.real_clock),
         active_expiry({.env = env, .removal = expiry_rule, .expiry = expiry}),
@@ -30,7 +30,6 @@ struct DataSubsystem {  // the data of a server, and what removes keys: expiry, 
                   .data = dataset,
                   .eviction_rule = eviction_rule,
                   .lazy_free = lazy_free,
-                  .lazy_free_thread = lazy_free_thread,
                   .memory = memory,
                   .blocks = reply_blocks}) {
     dataset.disposal = &lazy_free;

@@ -41,7 +41,7 @@ Eviction::Eviction(const Parts& parts)
     : parts_(parts), pool_(parts.data.keyspace, parts.env.settings, parts.data.usage, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
-  return parts_.data.journals.BufferedBytes() + parts_.lazy_free_thread.PendingBytes() + uncounted_script_bytes_();
+  return parts_.data.journals.BufferedBytes() + LazyFreeThread::PendingBytesOfAll() + uncounted_script_bytes_();
 }
 
 size_t Eviction::ExcessBytes() const {

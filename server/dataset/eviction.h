@@ -36,7 +36,6 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& eviction_rule;  // says whether keys may be evicted now
     const LazyFree& lazy_free;                                   // tells how many bytes evictions have freed
-    const LazyFreeThread& lazy_free_thread;  // tells how many bytes wait to be freed in the background
     const MemoryGauge& memory;               // measures used memory
     BlockPool& blocks;                       // spare memory, freed before keys are evicted
   };

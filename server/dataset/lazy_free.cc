@@ -93,7 +93,7 @@ void LazyFree::FreeOverwritten(std::unique_ptr<Object> value) {
 // memory of all of them, and the other estimates are small, but their sum is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
-  const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();
+  const size_t other_bytes = parts_.env.stats.startup_memory_bytes + LazyFreeThread::PendingBytesOfAll();
   const size_t data_bytes = used_bytes > other_bytes ? used_bytes - other_bytes : 0;
   const double guess = GuessBytes(content);
   double all = guess;

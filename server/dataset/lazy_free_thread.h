@@ -31,20 +31,30 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   uint64_t PendingObjects() const {  // number of objects that wait to be freed
     return pending_objects_.load(std::memory_order_relaxed);
   }
-  size_t PendingBytes() const {  // estimated memory in bytes of the waiting objects
-    return pending_bytes_.load(std::memory_order_relaxed);
-  }
   uint64_t FreedObjects() const {  // number of objects freed since CONFIG RESETSTAT (lazyfreed_objects)
     return freed_objects_.load(std::memory_order_relaxed);
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // for CONFIG RESETSTAT
-  // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
-  // result is usually negative, because the thread frees memory that the event loop's thread allocated.
+  // Returns the bytes that the threads of all LazyFreeThreads which the calling thread has created, also the destroyed
+  // ones, have allocated minus those that they have freed. The result is usually negative, because they free what the
+  // calling thread has allocated. Several servers on one event loop share its thread, so they also share this number.
+  static int64_t HeldBytesOfAll();    // bytes held by the lazyfree threads of the calling thread: usually negative
+  static size_t PendingBytesOfAll();  // estimated memory in bytes of the objects that wait in these LazyFreeThreads
+
+ private:
+  class Registration {  // enters a LazyFreeThread into the list for HeldBytesOfAll during its lifetime
+   public:
+    explicit Registration(const LazyFreeThread& registered);
+    // Must run on the thread that created it, after the background thread has ended.
+    ~Registration();
+
+   private:
+    const LazyFreeThread& registered_;  // the LazyFreeThread that this object belongs to
+  };
   int64_t HeldBytes() const {  // bytes allocated by the thread minus bytes freed by it: usually negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }
 
- private:
   struct Garbage {  // a value or database that waits to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
@@ -66,8 +76,10 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   std::atomic<size_t> pending_bytes_{0};      // estimated memory of the waiting objects
   ThreadMemory memory_;                       // memory of the thread; may be read once is_memory_set_ is true
   std::atomic<bool> is_memory_set_{false};    // other threads may read memory_
-  std::function<void()> prologue_;            // a function that the thread runs first
-  Worker<std::unique_ptr<Garbage>> worker_;   // the thread; last member, so that the other members outlive the thread
+  int64_t held_bytes_at_end_ = 0;             // HeldBytes() after the last garbage; may be read after the thread's end
+  Registration registration_{*this};
+  std::function<void()> prologue_;           // a function that the thread runs first
+  Worker<std::unique_ptr<Garbage>> worker_;  // the thread; last member, so that the other members outlive the thread
 };
 
 }  // namespace respite

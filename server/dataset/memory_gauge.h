@@ -1,5 +1,5 @@
-// MemoryGauge: the exact number of bytes that two threads have allocated and not freed: the calling thread (the
-// event loop's) and the lazyfree thread.
+// MemoryGauge: the exact number of bytes that the event loop's thread and its lazyfree threads have allocated and not
+// freed. Servers on one event loop, such as the nodes of a test cluster, share this number.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,16 @@ namespace respite {
 
 class MemoryGauge {  // measures how much memory the server uses (used_memory)
  public:
-  MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
-      : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
+  explicit MemoryGauge(ServerStats& stats) : stats_(stats) {}
 
-  // Returns the bytes that the calling thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system
-  // call.
-  size_t UsedBytes() const {  // bytes that this thread and the lazyfree thread hold
-    const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
+  // Returns the bytes that the calling thread and the lazyfree threads of its servers hold (used_memory). Cost: a few
+  // ns for each server on this thread, no system call.
+  size_t UsedBytes() const {  // bytes that this thread and its lazyfree threads hold
+    const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + LazyFreeThread::HeldBytesOfAll();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  int64_t UsedBytesAfterLazyFree() const {  // used bytes, without values that wait for the lazyfree thread
-    return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
+  int64_t UsedBytesAfterLazyFree() const {  // used bytes, without what waits for the lazyfree threads
+    return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(LazyFreeThread::PendingBytesOfAll());
   }
   // Records the memory in use now as the memory of an empty server (INFO used_memory_startup), and updates the peak.
   // Called by Node at the end of its construction, and again by NodeHost, which has then allocated its buffers; the
@@ -38,8 +37,7 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
   }
 
  private:
-  const LazyFreeThread& lazy_free_thread_;  // the thread whose memory is also counted
-  ServerStats& stats_;                      // stores the startup memory and the peak
+  ServerStats& stats_;  // stores the startup memory and the peak
 };
 
 }  // namespace respite

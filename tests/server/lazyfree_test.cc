@@ -97,14 +97,14 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
       Run(words);
     }
   };
-  LazyFreeThread& lazy_free_thread = server().server().services().data.lazy_free_thread;
   const auto wait_for_less_than = [&](int64_t bytes) {
-    while (lazy_free_thread.HeldBytes() >= bytes) std::this_thread::yield();
-    return lazy_free_thread.HeldBytes();
+    while (LazyFreeThread::HeldBytesOfAll() >= bytes) std::this_thread::yield();
+    return LazyFreeThread::HeldBytesOfAll();
   };
+  const int64_t before = LazyFreeThread::HeldBytesOfAll();
   fill("set");
   EXPECT_THAT(Run("DEL set"), Int(1));
-  const int64_t after_del = wait_for_less_than(-1'000'000);
+  const int64_t after_del = wait_for_less_than(before - 1'000'000);
   fill("set");
   Run("SET set text");
   const int64_t after_set = wait_for_less_than(after_del - 1'000'000);
@@ -115,6 +115,36 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   Run("FLUSHALL SYNC");
   wait_for_less_than(after_set - 1'000'000);
   EXPECT_EQ(HandedOver(), 0u);
+}
+
+// Servers on one thread share its count of allocated bytes. What the background thread of one of them frees must not
+// stay counted for the others, also after that server has ended, or they would evict keys for nothing.
+TEST_P(LazyFree, OtherServersOnTheThreadSeeWhatWasFreed) {
+  const auto used = [&] {
+    return static_cast<int64_t>(server().server().services().data.memory.UsedBytes()) -
+           static_cast<int64_t>(LazyFreeThread::PendingBytesOfAll());
+  };
+  const auto fill = [](TestClient& client) {
+    for (int i = 0; i < 600; ++i) {
+      std::vector<std::string> words = {"SADD", "set"};
+      for (int k = 0; k < 100; ++k) words.push_back(StrCat("a member of some length ", 100 * i + k));
+      client.Run(words);
+    }
+  };
+  const int64_t before = used();
+  {
+    TestServer other;
+    TestClient client(other);
+    fill(client);
+    const int64_t filled = used();
+    EXPECT_GT(filled - before, 2'000'000);
+    client.Run("UNLINK set");
+    while (other->services().data.lazy_free_thread.PendingObjects() != 0) std::this_thread::yield();
+    EXPECT_LT(used(), filled - 2'000'000);
+    fill(client);
+    client.Run("UNLINK set");  // the server ends while its thread works
+  }
+  EXPECT_LT(used(), before + 200'000);
 }
 
 // Memory that the busy background thread has yet to free counts as free, so no command is refused and no key evicted.
