@@ -90,6 +90,14 @@ class StyleTest(unittest.TestCase):
                for line in cut_texts(path.read_text(encoding="utf-8").splitlines())]
         self.assertEqual([], cut)
 
+    def test_clients_cannot_choose_collisions(self):
+        """std::hash of a text has no secret key, so the container needs another hash function, or to be ordered."""
+        text = r"(?:std::string|std::string_view|Bytes|std::span<[^>]*>)"
+        weak = [f"{path.relative_to(ROOT)}: {found}" for path in sources()
+                for found in re.findall(rf"unordered_(?:multi)?(?:set<{text}>|map<{text}, [^;]*?>)(?= ?[\w({{])",
+                                        path.read_text(encoding="utf-8")) if not re.search(r"Hash", found)]
+        self.assertEqual([], weak)
+
     def test_constants_of_headers_have_their_own_names(self):
         """Two inline constants with one name in one namespace: the linker would choose one of them."""
         places = {}

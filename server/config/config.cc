@@ -10,6 +10,7 @@
 #include <fstream>
 #include <istream>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "base/glob.h"
@@ -314,7 +315,7 @@ Config::NamesAndValues Config::ValuesForCrashReport() const {
 }
 
 Config::NamesAndValues Config::ChangedPairs(const NamesAndValues& pairs) const {
-  std::unordered_map<std::string_view, const std::string*> wanted;
+  std::map<std::string_view, const std::string*> wanted;
   for (const auto& [name, value] : pairs) wanted.emplace(name, &value);
   NamesAndValues differing;
   for (const auto subject : DirectivesBySubject()) {

@@ -1,7 +1,7 @@
 #include "server/dataset/journal.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "base/bytes.h"
 #include "protocol/request_text.h"
@@ -35,7 +35,7 @@ class LaterChanges {
   }
 
   bool changes_all_keys_ = false;
-  std::unordered_set<Bytes> words_;  // all words of the commands except their names
+  std::set<Bytes> words_;  // all words of the commands except their names
 };
 
 }  // namespace

@@ -368,6 +368,28 @@ TEST_P(AclFromFile, AclLoadRepliesToARemovedUser) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
+// The default user keeps its address; a removed user's name may sort before or after "default".
+TEST_P(AclFromFile, SessionsOfRemovedUsersGetTheDefaultUser) {
+  Write("user ann on >x +@all\nuser operator on >x +@all\n");
+  Run("ACL LOAD");
+  const User* const by_default = &server()->services().clients.users.Default();
+  for (const std::string name : {"ann", "operator"}) {
+    TestClient client(server(), GetParam());
+    LogIn(client, name);
+    Write("");
+    client.Run("MULTI");
+    client.Run("ACL LOAD");
+    client.Run("ACL WHOAMI");
+    const TestReply replies = client.Run("EXEC");
+    EXPECT_EQ(client.session().user, by_default) << name;
+    EXPECT_THAT(replies, ArrayOf({Ok(), Bulk("default")})) << name;
+    EXPECT_THAT(Run("CLIENT LIST").Text(), HasSubstr("user=default")) << name;
+    Write("user ann on >x +@all\nuser operator on >x +@all\n");
+    Run("ACL LOAD");
+  }
+  EXPECT_EQ(&server()->services().clients.users.Default(), by_default);
+}
+
 TEST_P(AclFromFile, AclLoadKeepsWhoListensAsTheDefaultUser) {
   TestClient listener(server(), GetParam());
   listener.Run("SUBSCRIBE news");

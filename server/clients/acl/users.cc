@@ -116,17 +116,21 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
   }
   if (!trouble.empty()) return Failure(trouble);
   if (!next.contains("default")) next.emplace("default", std::make_unique<User>(MakeDefaultUser()));
+  // The sessions of removed users get the default user, so users_ must not change before all are told. Sessions of the
+  // default user stay connected, as in Redis, even if its new permissions forbid their subscriptions.
+  const auto new_of = [&](const std::string& name) {
+    return name == "default" || replacement.keeps_users ? next.find(name) : next.end();
+  };
+  for (const auto& [name, user] : users_) {
+    if (name == "default") continue;
+    const auto found = new_of(name);
+    found == next.end() ? replacement.before_removal(*user) : replacement.before_change(*user, *found->second);
+  }
   for (auto& [name, user] : users_) {
-    const auto found = next.find(name);
-    if (name != "default" && (found == next.end() || !replacement.keeps_users)) {
-      replacement.before_removal(*user);
-    } else {
-      // Sessions of the default user stay connected, as in Redis, even if its new permissions forbid their
-      // subscriptions.
-      if (name != "default") replacement.before_change(*user, *found->second);
-      *user = std::move(*found->second);
-      std::swap(user, found->second);  // keeps the User at its address, to which sessions point
-    }
+    const auto found = new_of(name);
+    if (found == next.end()) continue;
+    *user = std::move(*found->second);
+    std::swap(user, found->second);  // keeps the User at its address, to which sessions point
   }
   users_ = std::move(next);
   return Done{};

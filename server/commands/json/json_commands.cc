@@ -1,10 +1,10 @@
 // Commands that set, read, merge, delete and clear values of JSON documents.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -299,12 +299,12 @@ struct JsonMSet {
   // Returns the documents of the keys that occur several times, as they are after all their assignments. One assignment
   // may enlarge a document, so that the next takes more steps than TakeChecked has counted. So they are made on a copy;
   // throws a Refusal if `budget` is spent. An assignment to a path that has no place any more changes nothing.
-  static std::unordered_map<Bytes, std::optional<JsonValue>> ResultsOfRepeated(Call& call,
-                                                                               std::vector<JsonAssignment>& assignments,
-                                                                               JsonBudget& budget) {
-    std::unordered_map<Bytes, size_t> times;
+  static std::map<Bytes, std::optional<JsonValue>> ResultsOfRepeated(Call& call,
+                                                                     std::vector<JsonAssignment>& assignments,
+                                                                     JsonBudget& budget) {
+    std::map<Bytes, size_t> times;
     for (const JsonAssignment& assignment : assignments) ++times[assignment.key];
-    std::unordered_map<Bytes, std::optional<JsonValue>> results;
+    std::map<Bytes, std::optional<JsonValue>> results;
     for (JsonAssignment& assignment : assignments) {
       if (times[assignment.key] == 1) continue;
       const auto [result, is_first] = results.try_emplace(assignment.key, JsonValue());
@@ -451,7 +451,7 @@ struct JsonGet {
       text += format.newline;
       if (level == 1) text += format.indent;
     };
-    std::unordered_set<Bytes> known;
+    std::set<Bytes> known;
     text += '{';
     for (const Bytes path_text : paths) {
       if (!known.insert(path_text).second) continue;
