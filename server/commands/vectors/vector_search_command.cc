@@ -223,8 +223,8 @@ class VSimSearch final : public CommandState {
   std::vector<VectorHit> hits_;         // TRUTH: a heap, the farthest first; after the search the hits, nearest first
   size_t next_hit_ = 0;                 // the next hit to check
   std::vector<FoundElement> elements_;  // what the reply will have
-  std::set<std::string> names_;  // of the hits that were checked, if the set has changed
-  std::deque<std::string> texts_;          // names and attributes of `elements_`, if the set has changed
+  std::set<std::string> names_;         // of the hits that were checked, if the set has changed
+  std::deque<std::string> texts_;       // names and attributes of `elements_`, if the set has changed
 };
 
 void ReplyElements(Call& call, const VSimOptions& options, std::span<const FoundElement> elements) {
