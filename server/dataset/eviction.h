@@ -36,8 +36,8 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& eviction_rule;  // says whether keys may be evicted now
     const LazyFree& lazy_free;                                   // tells how many bytes evictions have freed
-    const MemoryGauge& memory;               // measures used memory
-    BlockPool& blocks;                       // spare memory, freed before keys are evicted
+    const MemoryGauge& memory;                                   // measures used memory
+    BlockPool& blocks;                                           // spare memory, freed before keys are evicted
   };
   explicit Eviction(const Parts& parts);
 
