@@ -31,13 +31,13 @@ class EntryPool {  // memory for the small entries of one database
   ~EntryPool();           // requires: no block is in use
   void FreeEmptySlabs();  // also gives the last empty slab of each size back to jemalloc
 
-  // With a sanitizer the answer is always no, so that each entry has memory of its own, which the sanitizer watches.
-  static constexpr bool Suits(size_t bytes) {  // true: Allocate has a better size for this than jemalloc
 #ifdef RESPITE_SANITIZED
-    return bytes != bytes;
+  static constexpr bool kIsUsed = false;  // each entry has memory of its own, which the sanitizer watches
 #else
-    return bytes > 16 && bytes <= kMaxBlock && ((bytes - 1) & 8) == 0;
+  static constexpr bool kIsUsed = true;  // false: Suits is always false, so there are no slabs
 #endif
+  static constexpr bool Suits(size_t bytes) {  // true: Allocate has a better size for this than jemalloc
+    return kIsUsed && bytes > 16 && bytes <= kMaxBlock && ((bytes - 1) & 8) == 0;
   }
 
   // Requires: Suits(bytes). Ends the process if there is no memory. Cost: O(1).

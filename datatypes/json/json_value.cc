@@ -73,7 +73,7 @@ JsonValue JsonValue::Number(double value) {
 JsonValue JsonValue::String(Bytes text) {
   if (text.size() > kShortMax) return JsonValue(reinterpret_cast<uint64_t>(NewJsonText(text)) | kTextTag);
   uint64_t word = text.size() << kTagBits | kShortTag;
-  std::memcpy(reinterpret_cast<char*>(&word) + 1, text.data(), text.size());
+  if (!text.empty()) std::memcpy(reinterpret_cast<char*>(&word) + 1, text.data(), text.size());
   return JsonValue(word);
 }
 
