@@ -88,6 +88,34 @@ void ForEachDense(Bytes text, Visit visit) {
   }
 }
 
+// Raises each of `ranks` to that of the dense text, if it is less. Decodes 64 registers at once: moves the halves of
+// each word apart, then the halves of the halves, so that each register gets a byte. Vectors are an extension of gcc
+// and clang, which divide them into as many as the processor needs.
+void MergeDense(Bytes text, std::array<uint8_t, HllRegisters::kCount>& ranks) {
+  static_assert(std::endian::native == std::endian::little);
+  using Words = uint64_t __attribute__((vector_size(64)));
+  using Ranks = uint8_t __attribute__((vector_size(64)));
+  const char* group = text.data() + Hll::kHeaderSize - 2;
+  for (size_t index = 0; index < ranks.size(); index += sizeof(Ranks)) {
+    std::array<uint64_t, sizeof(Words) / sizeof(uint64_t)> loaded;
+    for (uint64_t& word : loaded) {
+      word = LoadLittle<uint64_t>(group) >> 16;
+      group += kGroupBytes;
+    }
+    Words words;
+    std::memcpy(&words, loaded.data(), sizeof words);
+    words = (words & 0x0000000000ffffff) | (words & 0x0000ffffff000000) << 8;
+    words = (words & 0x00000fff00000fff) | (words & 0x00fff00000fff000) << 4;
+    words = (words & 0x003f003f003f003f) | (words & 0x0fc00fc00fc00fc0) << 2;
+    Ranks merged;
+    Ranks old;
+    std::memcpy(&merged, &words, sizeof merged);
+    std::memcpy(&old, &ranks[index], sizeof old);
+    old = merged > old ? merged : old;
+    std::memcpy(&ranks[index], &old, sizeof old);
+  }
+}
+
 Histogram DenseHistogram(Bytes text) {
   // Counts the ranks in four histograms, which are added up at the end. Increments of one counter would wait for each
   // other, because neighbouring registers often have equal ranks.
@@ -302,7 +330,7 @@ HllObservation HllObserve(Bytes element) {
 bool HllRegisters::Merge(const Hll& hll) {
   const auto raise = [this](size_t index, uint8_t rank) { ranks_[index] = std::max(ranks_[index], rank); };
   if (hll.Encoding() == HllEncoding::kSparse) return ForEachSparse(hll.Registers(), raise);
-  ForEachDense(hll.text_, raise);
+  MergeDense(hll.text_, ranks_);
   return true;
 }
 
