@@ -79,7 +79,7 @@ size_t ResidentBytes();  // physical memory that this process uses, in bytes; 0:
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
 void PurgeAllocator();  // makes jemalloc or the C library return unused pages to the system
-// Decides who returns pages to the system that were not used for a second. Off: the threads that allocate and free, so
+// Decides who returns pages to the system that were not used for 0.1 s. Off: the threads that allocate and free, so
 // an idle program keeps its pages, and a thread that frees much waits for the system. Without jemalloc: no effect.
 void SetBackgroundPurging(bool is_on);  // on: threads of jemalloc return unused pages (jemalloc-bg-thread)
 
