@@ -1,4 +1,6 @@
 """Starts, watches and queries servers as launchers do. Every wait polls its condition, up to a limit."""
+import atexit
+import collections
 import ctypes
 import os
 import random
@@ -28,17 +30,28 @@ def wait_until(condition, what, limit_s=WAIT_S):
         time.sleep(0.002)
 
 
+_reservations = collections.deque()
+atexit.register(lambda: [reservation.close() for reservation in _reservations])
+
+
 def free_port():
     """Returns a port that no outgoing connection takes before the server listens: it is below their range, and so is the
-    port of a cluster's bus, 10000 above it."""
+    port of a cluster's bus, 10000 above it. Nor does another test, as long as this one needs it: it is reserved by its
+    UDP port, which servers do not use."""
     while True:
         port = random.SystemRandom().randrange(12000, 22000)
+        reservation = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as probe:
             try:
+                reservation.bind(("127.0.0.1", port))
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
+                reservation.close()
                 continue
+        _reservations.append(reservation)
+        if len(_reservations) > 300:
+            _reservations.popleft().close()
+        return port
 
 
 def exists(pid):

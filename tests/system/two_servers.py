@@ -152,10 +152,12 @@ class Server:
                 client = Client(self.path)
                 client.close()
                 return
-            except OSError:
+            except OSError as error:
                 if self.process.poll() is not None or time.monotonic() > end:
+                    with open(self.log.name, encoding="utf-8", errors="replace") as log:
+                        said = log.read()[-2000:]
                     self.stop()
-                    raise
+                    raise AssertionError(f"{self.process.args} did not start:\n{said}") from error
                 time.sleep(0.005)
 
     def client(self):
