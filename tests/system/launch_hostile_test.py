@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import unittest
 
 from launcher import SERVER, LaunchTest, ask, call, connect, few_descriptors, free_port, wait_until
@@ -120,9 +121,11 @@ class NoThreads(LaunchTest):
     USER = 65531
 
     def setUp(self):
-        super().setUp()
+        # The usual temporary folder and the program may be out of the user's reach.
+        self.folder = tempfile.mkdtemp(prefix="launch", dir="/tmp")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         os.chmod(self.folder, 0o777)
-        self.program = shutil.copy(SERVER, self.path("server"))  # the original may be out of the user's reach
+        self.program = shutil.copy(SERVER, self.path("server"))
         os.chmod(self.program, 0o755)
 
     def become_user(self):
