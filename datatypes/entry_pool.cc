@@ -16,7 +16,7 @@ EntryPool::~EntryPool() {
 
 void EntryPool::FreeEmptySlabs() {
   for (Slab* slab : open_) {
-    // An empty slab is the only one in its list: FreeBlock has freed the others.
+    // If no block of this size is in use, this is the only slab: FreeBlock has freed the others.
     if (slab == nullptr || slab->used_count != 0) continue;
     Close(slab);
     DeleteSlab(slab);

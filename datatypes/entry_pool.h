@@ -29,7 +29,7 @@ class EntryPool {  // memory for the small entries of one database
   EntryPool(const EntryPool&) = delete;
   EntryPool& operator=(const EntryPool&) = delete;
   ~EntryPool();           // requires: no block is in use
-  void FreeEmptySlabs();  // also gives the last empty slab of each size back to jemalloc
+  void FreeEmptySlabs();  // gives the empty slabs that were kept back to jemalloc
 
 #ifdef RESPITE_SANITIZED
   static constexpr bool kIsUsed = false;  // each entry has memory of its own, which the sanitizer watches

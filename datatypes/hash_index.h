@@ -140,7 +140,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     for (uint32_t match = bucket.Match(HashTrace::TagOf(hash)); match != 0; match &= match - 1) {
       const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
-      // An item of up to 88 bytes, such as an Entry of 16 + 64, may lie in three cache lines.
+      // An item of up to 88 bytes, such as an Entry of 16 + 64, may be in three cache lines.
       Prefetch(item);
       Prefetch(item + 64);
       Prefetch(item + 87);

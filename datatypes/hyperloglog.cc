@@ -88,7 +88,7 @@ void ForEachDense(Bytes text, Visit visit) {
   }
 }
 
-// Raises each of `ranks` to that of the dense text, if it is less. Decodes 64 registers at once: moves the halves of
+// Raises each of `ranks` to that of the dense text, if it is less. Decodes 64 registers together: moves the halves of
 // each word apart, then the halves of the halves, so that each register gets a byte. Vectors are an extension of gcc
 // and clang, which divide them into as many as the processor needs.
 void MergeDense(Bytes text, std::array<uint8_t, HllRegisters::kCount>& ranks) {

@@ -117,8 +117,8 @@ TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   EXPECT_EQ(HandedOver(), 0u);
 }
 
-// Servers on one thread share its count of allocated bytes. What the background thread of one of them frees must not
-// stay counted for the others, also after that server has ended, or they would evict keys for nothing.
+// Servers on one thread share its count of allocated bytes. Memory that the background thread of one of them has freed
+// must not stay counted for the others, also after that server has ended, or they would evict keys for nothing.
 TEST_P(LazyFree, OtherServersOnTheThreadSeeWhatWasFreed) {
   const auto used = [&] {
     return static_cast<int64_t>(server().server().services().data.memory.UsedBytes()) -

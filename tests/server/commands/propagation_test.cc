@@ -269,6 +269,25 @@ TEST(Propagation, TheRecordFollowsTheTransaction) {
                                EncodeRequest({"SET", "k", "w"}));
 }
 
+// Repeats XADD with some idempotent IDs to some streams. The result tells which repetitions the server recognized, as
+// the length of the stream is the same after these.
+std::string OutcomesOfRepetitions(TestServer& server) {
+  TestClient client(server);
+  std::string outcomes;
+  for (const char* db : {"0", "1"}) {
+    client.Run({"SELECT", db});
+    for (const char* key : {"s", "t", "u"}) {
+      for (const char* id : {"i", "j"}) {
+        const int64_t before = client.Run({"XLEN", key}).Integer();
+        client.Run({"XADD", key, "IDMP", "p", id, "*", "f", "v"});
+        const bool is_recognized = client.Run({"XLEN", key}).Integer() == before;
+        if (is_recognized) outcomes += StrCat(" ", db, key, id);
+      }
+    }
+  }
+  return outcomes;
+}
+
 // A replica must know the same idempotent IDs for the same streams, whatever else the transaction does.
 TEST(Propagation, TheRecordStaysInATransactionThatChangesTheKey) {
   const std::string xadd = "XADD s IDMP p i * f v";
@@ -299,6 +318,12 @@ TEST(Propagation, TheRecordStaysInATransactionThatChangesTheKey) {
     for (const std::string& line : transaction) client.Run(line);
     client.Run("EXEC");
     ExpectReplicaMatches(server, stream);
+    TestServer replica;
+    TestClient primary(replica);
+    primary.session().authenticated = true;
+    primary.session().kind = SessionKind::kPrimary;
+    primary.Raw(stream.Text());
+    EXPECT_EQ(OutcomesOfRepetitions(replica), OutcomesOfRepetitions(server));
   }
 }
 
