@@ -17,6 +17,7 @@ namespace {
 
 struct Extent {
   uint64_t base = 0;
+  uint64_t begin = UINT64_MAX;
   uint64_t end = 0;
 };
 
@@ -25,7 +26,9 @@ int TakeFirst(dl_phdr_info* info, size_t, void* into) {
   auto& extent = *static_cast<Extent*>(into);
   extent.base = info->dlpi_addr;
   for (const ElfW(Phdr) & part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-    if (part.p_type == PT_LOAD) extent.end = std::max<uint64_t>(extent.end, extent.base + part.p_vaddr + part.p_memsz);
+    if (part.p_type != PT_LOAD) continue;
+    extent.begin = std::min<uint64_t>(extent.begin, extent.base + part.p_vaddr);
+    extent.end = std::max<uint64_t>(extent.end, extent.base + part.p_vaddr + part.p_memsz);
   }
   return 1;
 }
@@ -46,6 +49,7 @@ void Symbols::FindProgram() {
   Extent extent;
   dl_iterate_phdr(TakeFirst, &extent);
   base_ = extent.base;
+  begin_ = extent.begin;
   end_ = extent.end;
 }
 

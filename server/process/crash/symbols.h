@@ -23,19 +23,20 @@ class Symbols {  // finds the name of the function at an address, for stack trac
     uint64_t function_offset = 0;  // distance of the address from the start of the function
     uint64_t program_offset = 0;   // the address minus base_, as addr2line expects
   };
-  bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }  // false: in a library
+  bool IsInProgram(uint64_t address) const { return address >= begin_ && address < end_; }  // false: in a library
   // Finds the function at this address. Async-signal-safe. Requires: IsInProgram. Cost: O(symbols of the program), some
   // 100 µs.
   Place Find(uint64_t address) const;
 
  private:
-  void FindProgram();  // finds where the program is in memory: sets base_ and end_
+  void FindProgram();  // finds where the program is in memory: sets base_, begin_ and end_
   void MapFile();      // maps the program's file: sets mapping_ and file_
   void FindTable();    // finds the symbol table in the file: sets table_offset_, table_bytes_ and names_
   template <class T>
   std::span<const T> Rows(uint64_t offset, uint64_t bytes) const;
 
-  uint64_t base_ = 0;          // first address of the program in memory
+  uint64_t base_ = 0;          // what is added to the addresses in the file; 0: the program has a fixed address
+  uint64_t begin_ = 0;         // first address of the program in memory
   uint64_t end_ = 0;           // address after the program in memory
   void* mapping_ = nullptr;    // address of the program's file in memory; null: not mapped
   std::string_view file_;      // content of the program's file
