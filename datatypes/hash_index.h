@@ -7,29 +7,29 @@
 //   directory (2^depth pointers, indexed by the top bits of the hash; each also has its page's number of buckets)
 //      │  several neighbours may share a page
 //      ▼
-//   Page = a header of one cache line + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line each
-//   Bucket = 7 one-byte tags | passed_count | 7 slots        tag: 7 bits of the item's hash, and a 1; 0: a free slot
+//   Page = a header of one cache line + 1, 3, 7, 11, 15 … 51 or 55 buckets of one cache line each
+//   Bucket = 8 slots, each with 18 bits of its item's hash       (of handles: 7 slots, and a tag of 7 bits for each)
 //
 // Search: nine bits of the hash, which the directory never uses, are the item's position. The position determines the
-// item's home bucket. If the home is full, the item goes to one of the next kMaxProbe buckets. The `passed_count` of a
-// bucket is the number of items that found it full and are in a later bucket, so a search stops at the first bucket
-// whose `passed_count` is 0. The value kUncounted means 255 or more, or that items of this home bucket are in the
-// CollisionList (see below).
+// item's home bucket. If the home is full, the item goes to one of the next kMaxProbe buckets. The header has a
+// passed_count for each bucket: the number of items that found it full and are in a later bucket. So a search stops at
+// the first bucket whose passed_count is 0. The value kUncounted means 255 or more, or that items of this home bucket
+// are in the CollisionList (see below).
 //
 // Growth, if none of these buckets has room:
 //
 //   page less than half full    the item goes to the next bucket with room, however far
-//   page of 1 to 55 buckets     replaced by a page of the next size
-//   page of 63 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
+//   page of 1 to 51 buckets     replaced by a page of the next size
+//   page of 55 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
 //                               this bit yet, the directory is copied to double its size
 //
-// So the pages of a large table are 75 to 85 % full on average. A table of millions of items grows in steps of a few
+// So the pages of a large table are 85 to 90 % full on average. A table of millions of items grows in steps of a few
 // hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages that are nearly empty
-// merge.
+// merge. The pages of a table of more than kDensePages have no gaps between them (hash_page_store.h).
 //
-// Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
-// splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
-// cache miss.
+// Next to a pointer, the table stores 18 bits of the item's hash (slot.h): its position, and nine bits that decide
+// about splits. So scans and resizing, and six in seven splits and merges, read only the table. To read an item would
+// be a cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has only a few entries per page.
 // A directory with kDirectoryPerPage (16) or more entries per page does not double. Then a full page may be unable to
@@ -62,6 +62,7 @@
 #include "base/random.h"
 #include "datatypes/collision_list.h"
 #include "datatypes/hash_page.h"
+#include "datatypes/hash_page_store.h"
 #include "datatypes/slot.h"
 
 namespace respite {
@@ -84,6 +85,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
         bucket_count_(std::exchange(other.bucket_count_, 0)),
         depth_(std::exchange(other.depth_, 0)),
         directory_(std::exchange(other.directory_, std::vector<PageRef>(1))),
+        store_(std::move(other.store_)),
         collisions_(std::move(other.collisions_)) {}
   HashIndex& operator=(HashIndex&& other) noexcept {
     std::swap(hasher_, other.hasher_);
@@ -93,6 +95,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::swap(bucket_count_, other.bucket_count_);
     std::swap(depth_, other.depth_);
     std::swap(directory_, other.directory_);
+    std::swap(store_, other.store_);
     std::swap(collisions_, other.collisions_);
     return *this;
   }
@@ -105,8 +108,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   size_t Size() const { return size_; }
   size_t UsedBytes() const {  // bytes of pages, directory and collisions_, without the items
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
+    const size_t spare = store_ == nullptr ? 0 : sizeof *store_ + store_->SpareBytes();
     return page_count_ * Page::BytesOf(0) + bucket_count_ * sizeof(Bucket) + directory_.capacity() * sizeof(PageRef) +
-           collisions;
+           collisions + spare;
   }
   size_t Capacity() const { return bucket_count_ * kSlotsPerBucket; }  // number of slots that the pages have room for
   size_t PageCount() const { return page_count_; }                     // number of pages
@@ -137,7 +141,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     const PageRef page = PageOf(hash);
     if (!page) return;
     const Bucket& bucket = page->buckets[page.HomeBucketOf(hash)];
-    for (uint32_t match = bucket.Match(HashTrace::TagOf(hash)); match != 0; match &= match - 1) {
+    for (uint32_t match = bucket.Match(page.TraceOf(hash)); match != 0; match &= match - 1) {
       const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
       // An item of up to 88 bytes, such as an Entry of 16 + 64, may be in three cache lines.
@@ -161,7 +165,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
     directory_.assign(size_t{1} << depth_, PageRef());
-    for (PageRef& page : directory_) page = NewPage(BucketsFor(count >> depth_), depth_);
+    for (size_t i = 0; i < directory_.size(); ++i)
+      directory_[i] = NewPage(BucketsFor(count >> depth_), depth_, static_cast<uint32_t>(i << (32 - depth_)));
   }
 
   // Call this when an item has moved in memory. Changes nothing if `old` is not stored with this hash. Requires: no
@@ -195,8 +200,10 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     page.Clear(cell, page.HomeBucketOf(hash));
     --size_;
     const bool is_sparse = page->used < kMinItemsPerBucket * static_cast<uint32_t>(page.BucketCount());
-    if (is_sparse && BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
-    if (depth_ != 0 && is_sparse && directory_[at]->used % 16 == 0) MergePageIfSparse(at);
+    if (!is_sparse) return slot;
+    if (BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
+    if (depth_ != 0 && directory_[at]->used % 16 == 0) MergePageIfSparse(at);
+    FillHoles();
     return slot;
   }
 
@@ -212,7 +219,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     ForEachPage([&](PageRef page) {
       for (int b = 0; b < page.BucketCount(); ++b)
         for (int i = 0; i < kSlotsPerBucket; ++i)
-          if (page->buckets[b].tags[i] != 0) visit(page->buckets[b].cells[i].Get());
+          if (!page->buckets[b].IsFree(i)) visit(page->buckets[b].cells[i].Get());
     });
     if (collisions_ == nullptr) return;
     collisions_->ForEachWhile([&](const Slot& slot) {
@@ -251,19 +258,22 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
  private:
   static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
-  static constexpr uint32_t kMinItemsPerBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kItemsPerNewBucket = 6;    // items per bucket when a page is made for a known number of items
+  static constexpr uint32_t kMinItemsPerBucket =  // a page with fewer items per bucket is replaced by a smaller one
+      HashBucket<Slot>::kSlots / 2;
+  static constexpr size_t kItemsPerNewBucket =  // items per bucket when a page is made for a known number of items
+      HashBucket<Slot>::kSlots - 1;
   static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
-  static constexpr size_t kReservedPerPage = 400;  // Reserve plans pages with at most this many slots
+  static constexpr size_t kReservedPerPage = 330;  // Reserve plans pages with at most this many slots
+  static constexpr size_t kDensePages = 512;       // a table with more pages has a HashPageStore for new pages
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
   using PageRef = HashPageRef<Slot>;
-  static constexpr int kSlotsPerBucket = Bucket::kSlots;     // slots of a bucket: 7
-  static constexpr int kMaxBuckets = Page::kMaxBuckets;      // buckets of the largest page: 63
-  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // passed_count: 255 or more, or items are in collisions_
+  static constexpr int kSlotsPerBucket = Bucket::kSlots;   // slots of a bucket: 8, or 7 of handles
+  static constexpr int kMaxBuckets = Page::kMaxBuckets;    // buckets of the largest page: 55
+  static constexpr uint8_t kUncounted = Page::kUncounted;  // passed_count: 255 or more, or items are in collisions_
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
@@ -271,19 +281,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       buckets = Page::NextBucketCount(buckets);
     return buckets;
   }
-  PageRef NewPage(int buckets, int depth) {  // allocates an empty page
-    ++page_count_;
-    deepest_page_count_ += depth == depth_ ? 1 : 0;
-    bucket_count_ += static_cast<size_t>(buckets);
-    return PageRef::New(buckets, depth);
-  }
-  void DeletePage(PageRef page) {  // frees a page; does nothing for a null reference
-    if (!page) return;
-    --page_count_;
-    deepest_page_count_ -= page->depth == depth_ ? 1 : 0;
-    bucket_count_ -= static_cast<size_t>(page.BucketCount());
-    page.Delete();
-  }
+  PageRef NewPage(int buckets, int depth, uint32_t prefix);  // allocates an empty page for hashes from `prefix` on
+  void DeletePage(PageRef page);                             // frees a page; does nothing for a null reference
+  void FillHoles();  // moves pages into the places of those that DeletePage has freed, and corrects the directory
 
   size_t DirectoryIndexOf(uint64_t hash) const {  // the index in directory_ of the page of this hash
     return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_));
@@ -304,16 +304,16 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return page ? page.Search(hash, is_wanted) : nullptr;
   }
 
-  // Reads only the home bucket of the hash, which the preceding search has loaded into the cache already.
+  // Reads only the header of the page, which the preceding search has loaded into the cache already.
   bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
     const PageRef page = PageOf(hash);
-    return page && page->buckets[page.HomeBucketOf(hash)].passed_count == kUncounted && collisions_ != nullptr;
+    return page && page->passed_counts[page.HomeBucketOf(hash)] == kUncounted && collisions_ != nullptr;
   }
   void AddCollision(const Slot& slot, uint64_t hash) {  // puts a slot in collisions_: its page is full, no split helps
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     const PageRef page = PageOf(hash);
-    page->buckets[page.HomeBucketOf(hash)].passed_count = kUncounted;
+    page->passed_counts[page.HomeBucketOf(hash)] = kUncounted;
   }
   Slot RemoveCollision(Bytes key, uint64_t hash) {  // removes and returns a slot; Slot{}: not in collisions_
     if (!MayCollide(hash)) return Slot{};
@@ -330,7 +330,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     const PageRef page = directory_[at];
     const auto [first, last] = HashRangeOf(at);
     collisions_->ForEachBetween(
-        first, last, [&](const auto& item) { page->buckets[page.HomeBucketOf(item.hash)].passed_count = kUncounted; });
+        first, last, [&](const auto& item) { page->passed_counts[page.HomeBucketOf(item.hash)] = kUncounted; });
   }
   std::pair<uint64_t, uint64_t> HashRangeOf(size_t at) const {  // first and last hash of page directory_[at]
     const int depth = directory_[at]->depth;
@@ -345,8 +345,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // over many almost empty pages.
   bool TryInsert(const Slot& slot, uint64_t hash) {  // stores a slot in its page; false: the page must grow or split
     PageRef& page = directory_[DirectoryIndexOf(hash)];
-    if (!page) page = NewPage(1, 0);  // the first page of an empty table
-    const HashTrace trace = HashTrace::Of(hash, page->depth);
+    if (!page) page = NewPage(1, 0, 0);  // the first page of an empty table
+    const HashTrace trace = page.TraceOf(hash);
     if (page.Put(slot, trace, kMaxProbe)) return true;
     return page->used * 2 < page.Capacity() && page.Put(slot, trace, kMaxBuckets);
   }
@@ -355,8 +355,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     // A split may put most items in one half, whose page is then full. Then this page grows.
     if (const PageRef page = PageOf(hash); page->used == page.Capacity() && page.BucketCount() < kMaxBuckets)
       GrowOrSplitPage(hash);
+    FillHoles();
     const PageRef page = PageOf(hash);
-    return page.Put(slot, HashTrace::Of(hash, page->depth), kMaxBuckets);
+    return page.Put(slot, page.TraceOf(hash), kMaxBuckets);
   }
 
   // Replaces the page of this hash by a larger one, or splits it. Returns false if the page cannot split because it has
@@ -388,7 +389,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   static void PrefetchItems(const Bucket& bucket) {  // prefetches all items of the bucket
     for (int i = 0; i < kSlotsPerBucket; ++i) {
-      const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.cells[i].Get());
+      const void* item = bucket.IsFree(i) ? nullptr : SlotMemory(bucket.cells[i].Get());
       if (item != nullptr) Prefetch(item);
     }
   }
@@ -398,24 +399,24 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // filled from its first place on, because nothing is removed meanwhile. A full page is replaced by a larger page.
   class PageFiller {  // fills a new page with the slots of other pages
    public:
-    PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}
+    PageFiller(HashIndex& index, int buckets, int depth, uint32_t prefix)
+        : index_(index), page_(index.NewPage(buckets, depth, prefix)) {}
     PageRef Page() const { return page_; }                // the page, which Put may replace
     void Put(const Slot& slot, const HashTrace& trace) {  // stores a slot
       if (page_->used == page_.Capacity()) MoveToLargerPage();
       int at = page_.HomeBucketAt(trace.Position());
       while (used_[static_cast<size_t>(at)] == kSlotsPerBucket) {
-        page_->buckets[at].AddToPassedCount(1);
+        page_->AddToPassedCount(at, 1);
         at = page_.Next(at);
       }
       const int place = used_[static_cast<size_t>(at)]++;
-      page_->buckets[at].tags[place] = trace.tag;
-      page_->buckets[at].cells[place].Set(slot, trace.hint);
+      page_->buckets[at].Set(place, slot, trace);
       ++page_->used;
     }
 
    private:
     void MoveToLargerPage() {  // replaces page_ by a page with more buckets
-      PageFiller larger(index_, Page::NextBucketCount(page_.BucketCount()), page_->depth);
+      PageFiller larger(index_, Page::NextBucketCount(page_.BucketCount()), page_->depth, page_->prefix);
       index_.MoveSlots(page_, larger, larger);
       index_.DeletePage(page_);
       page_ = larger.page_;
@@ -429,7 +430,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   // Moves all slots of `from` to new pages. If a page is split, `low` gets the slots in whose hash the next bit is 0,
   // and `high` those with a 1. In a merge or a resize, `low` and `high` are the same PageFiller. The hint of a slot
-  // stores ten bits of the hash for splits (HashTrace). If the new depth needs other bits, or the slots have no hints,
+  // stores nine bits of the hash for splits (HashTrace). If the new depth needs other bits, or the slots have no hints,
   // computes the hashes from the keys, and prefetches the items two buckets ahead.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
@@ -496,15 +497,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     }
   }
 
-  void FreePages() {  // frees all pages of the directory
-    PageRef last;
-    for (const PageRef page : directory_) {
-      if (page == last) continue;
-      DeletePage(last);
-      last = page;
-    }
-    DeletePage(last);
-  }
+  void FreePages();  // frees all pages of the directory
 
   // VisitHome calls visit(slot) for each slot of `page` whose hash selects bucket `home` as its home bucket.
   template <class Visit>
@@ -513,10 +506,10 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     for (int probe = 0; probe < page.BucketCount(); ++probe, at = page.Next(at)) {
       const Bucket& bucket = page->buckets[at];
       for (int i = 0; i < kSlotsPerBucket; ++i) {
-        if (bucket.tags[i] == 0 || page.HomeBucketAt(PositionOfCell(bucket.cells[i])) != home) continue;
+        if (bucket.IsFree(i) || page.HomeBucketAt(PositionOfCell(bucket.cells[i])) != home) continue;
         visit(bucket.cells[i].Get());
       }
-      if (bucket.passed_count == 0) return;
+      if (page->passed_counts[at] == 0) return;
     }
   }
   // Calls visit(slot) for each slot in collisions_ that belongs to the page directory_[page_at], and whose home bucket
@@ -525,7 +518,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   void VisitCollisions(size_t page_at, int home,  // visits slots in collisions_ whose home bucket is this one
                        Visit&& visit) const {
     const PageRef page = directory_[page_at];
-    if (collisions_ == nullptr || page->buckets[home].passed_count != kUncounted) return;
+    if (collisions_ == nullptr || page->passed_counts[home] != kUncounted) return;
     const auto [first, last] = HashRangeOf(page_at);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);
@@ -563,11 +556,12 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   [[no_unique_address]] Hasher hasher_;  // computes the hash of a key
   size_t size_ = 0;
-  size_t page_count_ = 0;           // number of pages; a page with several directory entries counts once
-  size_t deepest_page_count_ = 0;   // number of pages with the same depth as the directory
-  size_t bucket_count_ = 0;         // number of buckets of all pages
-  int depth_ = 0;                   // the directory has 2^depth_ entries
-  std::vector<PageRef> directory_;  // page of each value of the top hash bits; neighbours may share one
+  size_t page_count_ = 0;                 // number of pages; a page with several directory entries counts once
+  size_t deepest_page_count_ = 0;         // number of pages with the same depth as the directory
+  size_t bucket_count_ = 0;               // number of buckets of all pages
+  int depth_ = 0;                         // the directory has 2^depth_ entries
+  std::vector<PageRef> directory_;        // page of each value of the top hash bits; neighbours may share one
+  std::unique_ptr<HashPageStore> store_;  // memory of pages that a large table has created; null: none
   std::unique_ptr<CollisionList<Slot>> collisions_;  // slots whose hashes no split can separate; null: there are none
 };
 

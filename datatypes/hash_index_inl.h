@@ -4,9 +4,52 @@
 namespace respite {
 
 template <class Slot, class Hasher>
+auto HashIndex<Slot, Hasher>::NewPage(int buckets, int depth, uint32_t prefix) -> PageRef {
+  ++page_count_;
+  deepest_page_count_ += depth == depth_ ? 1 : 0;
+  bucket_count_ += static_cast<size_t>(buckets);
+  const size_t bytes = Page::BytesOf(buckets);
+  const bool is_dense = page_count_ > kDensePages && bytes % HashPageStore::kStep == 0;
+  if (is_dense && store_ == nullptr) store_ = std::make_unique<HashPageStore>();
+  void* memory = is_dense ? store_->Allocate(bytes) : ::operator new (bytes, std::align_val_t{alignof(Page)});
+  return PageRef::Create(memory, buckets, depth, prefix, is_dense);
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::DeletePage(PageRef page) {  // frees a page; does nothing for a null reference
+  if (!page) return;
+  --page_count_;
+  deepest_page_count_ -= page->depth == depth_ ? 1 : 0;
+  bucket_count_ -= static_cast<size_t>(page.BucketCount());
+  if (page->is_dense)
+    store_->Free(page.Get(), Page::BytesOf(page.BucketCount()));
+  else
+    ::operator delete (page.Get(), std::align_val_t{alignof(Page)});
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::FillHoles() {  // moves pages into the places of freed pages, and corrects the directory
+  if (store_ == nullptr) return;
+  store_->FillHoles([&](void* memory, size_t bytes) {
+    const auto* page = static_cast<const Page*>(memory);
+    const PageRef moved(memory, static_cast<int>((bytes - Page::BytesOf(0)) / sizeof(Bucket)), page->depth);
+    SetDirectory(DirectoryIndexOf(uint64_t{page->prefix} << 32), Span(moved), moved);
+  });
+}
+
+template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::FreePages() {  // frees all pages of the directory
+  ForEachPage([&](PageRef page) {
+    if (page && !page->is_dense) ::operator delete (page.Get(), std::align_val_t{alignof(Page)});
+  });
+  store_.reset();
+  page_count_ = deepest_page_count_ = bucket_count_ = 0;
+}
+
+template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::ResizePage(size_t at, int buckets) {  // replaces the page directory_[at] by a new one
   const PageRef old = directory_[at];
-  PageFiller filler(*this, buckets, old->depth);
+  PageFiller filler(*this, buckets, old->depth, old->prefix);
   MoveSlots(old, filler, filler);
   const size_t first = at & ~(Span(old) - 1);
   SetDirectory(first, Span(old), filler.Page());
@@ -18,8 +61,8 @@ template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::SplitPage(size_t at) {  // splits a page in two by one more bit of the hash
   const PageRef old = directory_[at];
   const int buckets = BucketsFor(old->used / 2);
-  PageFiller low(*this, buckets, old->depth + 1);
-  PageFiller high(*this, buckets, old->depth + 1);
+  PageFiller low(*this, buckets, old->depth + 1, old->prefix);
+  PageFiller high(*this, buckets, old->depth + 1, old->prefix | (1u << 31) >> old->depth);
   MoveSlots(old, low, high);
   const size_t half = Span(old) / 2;
   const size_t first = at & ~(Span(old) - 1);
@@ -35,19 +78,22 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves slots to low or 
                                         PageFiller& low, PageFiller& high) {
   const int depth = from->depth;
   const int new_depth = low.Page()->depth;
-  const bool by_hint = Cell::kHasHint && HashTrace::SplitWindowOf(depth) == HashTrace::SplitWindowOf(new_depth);
+  const int window = HashTrace::WindowOf(depth);
+  const int new_window = HashTrace::WindowOf(new_depth);
+  const bool by_hint = Cell::kHasHint && window == new_window;
   for (int b = 0; b < from.BucketCount(); ++b) {
     if (!by_hint && b + 2 < from.BucketCount()) PrefetchItems(from->buckets[b + 2]);
     const Bucket& bucket = from->buckets[b];
     for (int i = 0; i < kSlotsPerBucket; ++i) {
-      if (bucket.tags[i] == 0) continue;
+      if (bucket.IsFree(i)) continue;
       const Slot& slot = bucket.cells[i].Get();
       if (by_hint) {
-        const HashTrace trace{bucket.tags[i], bucket.cells[i].Hint()};
+        const HashTrace trace{0, bucket.cells[i].Hint()};
         (trace.IsInUpperHalf(depth) ? high : low).Put(slot, trace);
       } else {
         const uint64_t hash = Hash(SlotKey(slot));
-        (HashTrace::Of(hash, depth).IsInUpperHalf(depth) ? high : low).Put(slot, HashTrace::Of(hash, new_depth));
+        const bool is_high = HashTrace::Of(hash, window).IsInUpperHalf(depth);
+        (is_high ? high : low).Put(slot, HashTrace::Of(hash, new_window));
       }
     }
   }
@@ -61,9 +107,10 @@ void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page w
   const size_t first = at & ~(span - 1);
   const size_t sibling_first = first ^ span;
   const PageRef sibling = directory_[sibling_first];
-  const size_t used = sibling->used + page->used;
+  const size_t used = size_t{sibling->used} + page->used;
   if (sibling->depth != page->depth || used > kMaxMergedItems) return;
-  PageFiller merged(*this, BucketsFor(used), page->depth - 1);
+  const uint32_t prefix = page->prefix < sibling->prefix ? page->prefix : sibling->prefix;
+  PageFiller merged(*this, BucketsFor(used), page->depth - 1, prefix);
   MoveSlots(page, merged, merged);
   MoveSlots(sibling, merged, merged);
   const size_t low = first < sibling_first ? first : sibling_first;
@@ -118,7 +165,7 @@ bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {  // visits slo
     for (int b = 0; b < page.BucketCount(); ++b) {
       if (b + kAhead < page.BucketCount()) PrefetchItems(page->buckets[b + kAhead]);
       for (int i = 0; i < kSlotsPerBucket; ++i)
-        if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].cells[i].Get())) return false;
+        if (!page->buckets[b].IsFree(i) && !visit(page->buckets[b].cells[i].Get())) return false;
     }
   }
   return collisions_ == nullptr || collisions_->ForEachWhile(visit);
@@ -131,7 +178,7 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {  // a random sl
   for (;;) {
     const Bucket& bucket = RandomBucket(random);
     int place = static_cast<int>(random.Below(kSlotsPerBucket));
-    if (bucket.tags[place] != 0) return bucket.cells[place].Get();
+    if (!bucket.IsFree(place)) return bucket.cells[place].Get();
   }
 }
 
@@ -144,7 +191,7 @@ void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random,  // visits the s
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
   for (int i = 0; i < kSlotsPerBucket; ++i)
-    if (bucket.tags[i] != 0) visit(bucket.cells[i].Get());
+    if (!bucket.IsFree(i)) visit(bucket.cells[i].Get());
 }
 
 template <class Slot, class Hasher>
@@ -162,14 +209,14 @@ bool HashIndex<Slot, Hasher>::IsConsistent() const {  // for tests; false: the s
     size_t used = 0;
     for (int b = 0; b < page.BucketCount(); ++b)
       for (int i = 0; i < kSlotsPerBucket; ++i) {
-        if (page->buckets[b].tags[i] == 0) continue;
+        if (page->buckets[b].IsFree(i)) continue;
         ++used;
         const Slot& slot = page->buckets[b].cells[i].Get();
         uint64_t hash = Hash(SlotKey(slot));
-        if (Cell::kHasHint && page->buckets[b].cells[i].Hint() != HashTrace::Of(hash, page->depth).hint) good = false;
+        if (Cell::kHasHint && page->buckets[b].cells[i].Hint() != page.TraceOf(hash).hint) good = false;
         if (PageOf(hash) != page || !is_found(slot, hash)) good = false;
       }
-    if (used != page->used) good = false;
+    if (used != page->used || PageOf(uint64_t{page->prefix} << 32) != page) good = false;
     slots += used;
   });
   if (collisions_ != nullptr) {

@@ -35,20 +35,23 @@ uint8_t* PutSize(uint8_t* to, size_t size) {
 
 }  // namespace
 
-size_t HashField::BlockSize(size_t name_size, size_t value_size, Kind kind) {
+size_t HashField::Size(size_t name_size, size_t value_size, Kind kind) {
   const size_t place = kind == Kind::kTimed ? sizeof(uint32_t) : 0;
-  return ClassOf(BytesOf(name_size * 2) + BytesOf(value_size) + place + name_size + value_size);
+  return BytesOf(name_size << kNameShift) + BytesOf(value_size) + place + name_size + value_size;
 }
 
-size_t HashField::BlockSize() const {
-  const Layout layout(this);
-  return BlockSize(layout.name_size, layout.value_size, IsTimed() ? Kind::kTimed : Kind::kPlain);
+size_t HashField::BlockSize(size_t value_size) const {
+  const size_t size = Size(Layout(this).name_size, value_size, IsTimed() ? Kind::kTimed : Kind::kPlain);
+  return IsPooled() && SlabPool::Suits(size) ? SlabPool::BlockBytes(size) : ClassOf(size);
 }
 
-HashField* HashField::Create(Bytes name, Bytes value, Kind kind) {
-  void* memory = AllocateOrEnd(BlockSize(name.size(), value.size(), kind));
+HashField* HashField::Create(Bytes name, Bytes value, Kind kind, SlabPool* pool) {
+  const size_t size = Size(name.size(), value.size(), kind);
+  const bool is_pooled = pool != nullptr && SlabPool::Suits(size);
+  void* memory = is_pooled ? pool->Allocate(size) : AllocateOrEnd(ClassOf(size));
   auto* at = static_cast<uint8_t*>(memory);
-  at = PutSize(at, name.size() << 1 | (kind == Kind::kTimed ? 1 : 0));
+  const size_t bits = (is_pooled ? kPooledBit : 0) | (kind == Kind::kTimed ? kTimedBit : 0);
+  at = PutSize(at, name.size() << kNameShift | bits);
   at = PutSize(at, value.size());
   if (kind == Kind::kTimed) at += sizeof(uint32_t);
   if (!name.empty()) std::memcpy(at, name.data(), name.size());
@@ -56,14 +59,15 @@ HashField* HashField::Create(Bytes name, Bytes value, Kind kind) {
   return static_cast<HashField*>(memory);
 }
 
+void HashField::Free(HashField* field) { field->IsPooled() ? SlabPool::Free(field) : std::free(field); }
+
 bool HashField::TryReplace(Bytes value) {
   const Layout layout(this);
   if (value.size() != layout.value_size) {
-    const Kind kind = IsTimed() ? Kind::kTimed : Kind::kPlain;
     if (BytesOf(value.size()) != BytesOf(layout.value_size)) return false;
-    if (BlockSize(layout.name_size, value.size(), kind) != BlockSize()) return false;
+    if (BlockSize(value.size()) != BlockSize()) return false;
     auto* bytes = reinterpret_cast<uint8_t*>(this);
-    PutSize(bytes + BytesOf(layout.name_size * 2), value.size());
+    PutSize(bytes + BytesOf(layout.name_size << kNameShift), value.size());
   }
   if (!value.empty()) std::memcpy(Memory() + layout.name_at + layout.name_size, value.data(), value.size());
   return true;
@@ -78,7 +82,7 @@ void HashField::SetHeapIndex(uint32_t place) {
 }
 
 HashTable::~HashTable() {
-  index_.ForEach([](HashField* field) { std::free(field); });
+  index_.ForEach([](HashField* field) { HashField::Free(field); });
 }
 
 std::unique_ptr<Object> HashTable::Clone() const {
@@ -86,7 +90,7 @@ std::unique_ptr<Object> HashTable::Clone() const {
   if (heap_) copy->heap_ = std::make_unique<std::deque<TimedField>>(*heap_);
   index_.ForEach([&](const HashField* field) {
     const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
-    HashField* twin = HashField::Create(field->Key(), field->Value(), kind);
+    HashField* twin = HashField::Create(field->Key(), field->Value(), kind, copy->Pool());
     if (field->IsTimed()) copy->SetHeapItem(field->HeapIndex(), {(*heap_)[field->HeapIndex()].deadline_ms, twin});
     copy->index_.Insert(twin, index_.Hash(field->Key()));
   });
@@ -112,12 +116,12 @@ HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
   const uint64_t hash = index_.Hash(name);
   HashField* old = index_.Find(name, hash);
   if (old == nullptr) {
-    index_.Insert(HashField::Create(name, value, HashField::Kind::kPlain), hash);
+    index_.Insert(HashField::Create(name, value, HashField::Kind::kPlain, Pool()), hash);
     return Outcome::kAdded;
   }
   if (!old->TryReplace(value)) {
     const auto kind = old->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
-    HashField* field = HashField::Create(name, value, kind);
+    HashField* field = HashField::Create(name, value, kind, Pool());
     if (old->IsTimed()) SetHeapItem(old->HeapIndex(), {(*heap_)[old->HeapIndex()].deadline_ms, field});
     ReplaceField(old, field, hash);
   }
@@ -128,17 +132,17 @@ bool HashTable::Remove(Bytes name) {
   HashField* field = index_.Remove(name, index_.Hash(name));
   if (field == nullptr) return false;
   if (field->IsTimed()) RemoveAt(field->HeapIndex());
-  std::free(field);
+  HashField::Free(field);
   return true;
 }
 
 void HashTable::ReplaceField(HashField* old, HashField* field, uint64_t hash) {
   index_.Replace(old, field, hash);
-  std::free(old);
+  HashField::Free(old);
 }
 
 HashField* HashTable::RecreateField(HashField* field, HashField::Kind kind, uint64_t hash) {
-  HashField* made = HashField::Create(field->Key(), field->Value(), kind);
+  HashField* made = HashField::Create(field->Key(), field->Value(), kind, Pool());
   ReplaceField(field, made, hash);
   return made;
 }

@@ -1,11 +1,12 @@
 // HashTable: the value of a hash too large to stay packed. A HashTable is an index of fields. Each field is ONE
 // allocation with name and value.
 //
-//   field   | name size × 2 + timed | value size | [index in the deadline heap 4] | name … | value … |
+//   field   | name size × 4 + pooled × 2 + timed | value size | [index in the deadline heap 4] | name … | value … |
 //   sizes   groups of 7 bits, least significant first; the high bit of a byte means that another group follows
 //
-// A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
-// always as large as a size class, so a new value of nearly equal size is usually stored in place.
+// A name of 14 bytes with a value of 12 takes 28 bytes. jemalloc would use its size class of 32. So the fields that are
+// added to a hash of kPooledFrom fields or more get their memory from a SlabPool of the hash. A block is always as
+// large as its size class, so a new value of nearly equal size is often stored in place.
 //
 // Deadlines of fields are kept in a min-heap; a field stores its index in the heap, and the heap points to the field.
 // So the next deadline is known immediately, and a search for expired fields reads hardly any other fields. A field
@@ -23,6 +24,7 @@
 #include "datatypes/entry.h"
 #include "datatypes/hash_index.h"
 #include "datatypes/object.h"
+#include "datatypes/slab_pool.h"
 
 namespace respite {
 
@@ -40,14 +42,19 @@ class HashField {  // a field of a large hash: name and value; with a deadline, 
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
-  bool IsTimed() const { return (*RawBytes(this) & 1) != 0; }  // true: the field has a deadline
+  bool IsTimed() const { return (*RawBytes(this) & kTimedBit) != 0; }  // true: the field has a deadline
 
  private:
   friend class HashTable;
 
+  static constexpr size_t kTimedBit = 1;   // in the first size: the field has a deadline
+  static constexpr size_t kPooledBit = 2;  // in the first size: the memory comes from a SlabPool
+  static constexpr int kNameShift = 2;     // position of the size of the name in the first size
+
   HashField() = default;
 
-  static const uint8_t* RawBytes(const HashField* field) {  // the first byte of the field's memory
+  bool IsPooled() const { return (*RawBytes(this) & kPooledBit) != 0; }  // true: the memory comes from a SlabPool
+  static const uint8_t* RawBytes(const HashField* field) {               // the first byte of the field's memory
     return reinterpret_cast<const uint8_t*>(field);
   }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this field's memory
@@ -56,9 +63,9 @@ class HashField {  // a field of a large hash: name and value; with a deadline, 
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
-      name_size = first >> 1;
+      name_size = first >> kNameShift;
       value_size = TakeSize(at);
-      const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
+      const size_t place_size = (first & kTimedBit) != 0 ? sizeof(uint32_t) : 0;
       name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
     static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte; moves `at` past the size
@@ -72,10 +79,13 @@ class HashField {  // a field of a large hash: name and value; with a deadline, 
   };
   enum class Kind : uint8_t { kPlain, kTimed };  // kTimed: has room for a heap index
 
-  static HashField* Create(Bytes name, Bytes value, Kind kind);             // allocates a field
-  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that a new field takes
-  bool TryReplace(Bytes value);  // stores a new value in place; false: needs another block
-  size_t BlockSize() const;      // bytes of memory that this field takes
+  // The memory comes from `pool` if there is one and it suits.
+  static HashField* Create(Bytes name, Bytes value, Kind kind, SlabPool* pool);  // allocates a field
+  static void Free(HashField* field);
+  static size_t Size(size_t name_size, size_t value_size, Kind kind);  // bytes of the contents of a field
+  bool TryReplace(Bytes value);               // stores a new value in place; false: needs another block
+  size_t BlockSize(size_t value_size) const;  // bytes of the block that a value of this size needs, where this field is
+  size_t BlockSize() const { return BlockSize(Layout(this).value_size); }  // bytes of memory that this field takes
   // Requires: IsTimed().
   uint32_t HeapIndex() const;         // the field's index in the heap of deadlines; requires: IsTimed()
   void SetHeapIndex(uint32_t place);  // stores the field's index in the heap of deadlines; requires: IsTimed()
@@ -142,6 +152,10 @@ class HashTable final : public Object {  // the value of a large hash: fields by
     HashField* field;     // the field that has this deadline
   };
 
+  SlabPool* Pool() {  // the memory for a new field; null: jemalloc's
+    if (pool_ == nullptr && index_.Size() >= kPooledFrom) pool_ = std::make_unique<SlabPool>();
+    return pool_.get();
+  }
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // index_ gets `field` for `old`; frees `old`
   // The copy has room for a heap index (kTimed) or not (kPlain). Frees the old field.
   HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy
@@ -157,7 +171,10 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   template <class Visit>
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired fields at and below `place`
 
-  HashIndex<HashField*> index_;  // the fields by name
+  static constexpr size_t kPooledFrom = 4096;  // number of fields from which on there is a pool
+
+  std::unique_ptr<SlabPool> pool_;  // memory of small fields; null: there was none when the fields were added
+  HashIndex<HashField*> index_;     // the fields by name
   // The heap is in a deque, which grows without copying its items.
   std::unique_ptr<std::deque<TimedField>> heap_;  // fields with deadlines, earliest first (min-heap); null: none
 };

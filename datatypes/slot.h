@@ -21,10 +21,10 @@ const void* SlotMemory(Item* const& item) {  // tells HashIndex what to prefetch
   return item;
 }
 
-inline constexpr int kSlotHintBits = 19;  // number of bits of the hash that fit next to a pointer
+inline constexpr int kSlotHintBits = 18;  // number of bits of the hash that fit next to a pointer
 
-// SlotCell is a slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the
-// hash. Processors use 48 bits of an address, and the lowest three bits of an item's address are zero. (Linux returns
+// SlotCell is a slot as a HashIndex stores it, in 8 bytes. A pointer leaves 18 bits for a hint, which are bits of the
+// hash. Processors use 48 bits of an address, and the lowest two bits of an item's address are zero. (Linux returns
 // longer addresses only on request.) A handle leaves no room for a hint.
 template <class Slot>
 class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its key's hash (the hint)
@@ -32,6 +32,7 @@ class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its 
   static constexpr bool kHasHint = false;  // a handle such as Member leaves no bits for a hint
 
   const Slot& Get() const { return slot_; }
+  bool IsEmpty() const { return !slot_; }
   uint32_t Hint() const { return 0; }
   void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
   void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot; there is no hint to keep
@@ -41,11 +42,12 @@ class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its 
 };
 
 template <class Item>
-class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 19 bits of its key's hash (the hint)
+class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 18 bits of its key's hash (the hint)
  public:
   static constexpr bool kHasHint = true;  // true: a cell with a pointer also stores some bits of the hash
 
   Item* Get() const { return reinterpret_cast<Item*>(word_ << kSlotHintBits >> (kSlotHintBits - kZeroBits)); }
+  bool IsEmpty() const { return word_ == 0; }  // true: no item; only such a cell has a null pointer
   uint32_t Hint() const { return static_cast<uint32_t>(word_ >> kAddressBits); }
   void Set(Item* item, uint32_t hint) {
     word_ = reinterpret_cast<uintptr_t>(item) >> kZeroBits | uint64_t{hint} << kAddressBits;
@@ -55,10 +57,10 @@ class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 19 bits of its ke
 
  private:
   static constexpr int kAddressBits = 64 - kSlotHintBits;  // number of bits that a pointer uses
-  static constexpr int kZeroBits = 3;  // low bits of an address that are always zero, and not stored
+  static constexpr int kZeroBits = 2;  // low bits of an address that are always zero, and not stored
   static_assert(sizeof(Item*) == sizeof(uint64_t));
 
-  uint64_t word_;
+  uint64_t word_ = 0;
 };
 
 }  // namespace respite

@@ -156,7 +156,7 @@ TEST(HashIndexTest, BucketsDrawnAtRandomShowEverySlotAlike) {
     IndexModel model(seed + keys);
     for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
     std::unordered_map<const IndexItem*, double> counts;
-    const double draws = 300.0 * static_cast<double>(model.index.Capacity()) / 7;
+    const double draws = 300.0 * static_cast<double>(model.index.Capacity()) / 8;
     for (double i = 0; i < draws; ++i)
       model.index.VisitRandomBucket(model.random, [&](const IndexItem* item) { ++counts[item]; });
     ASSERT_EQ(counts.size(), keys);
@@ -197,7 +197,7 @@ TEST(HashIndexTest, NoStepDependsOnTheSize) {
   EXPECT_LE(longest, kLooksAtMost);
 }
 
-// Growth, splits and merges read the hints of the table instead of the items, except in the steps from depth 9 to 10
+// Growth, splits and merges read the hints of the table instead of the items, except in the steps from depth 6 to 7
 // and back, which renew the hints.
 TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   constexpr uint64_t kKeys = 1'000'000;
@@ -211,7 +211,7 @@ TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
     if (&item - items.data() == kKeys / 2) late = IndexItem::looks;
     model.index.Insert(&item, model.index.Hash(item.key));
   }
-  EXPECT_LT(IndexItem::looks, kKeys / 2);  // the pages reach depth 10 when they hold 200 000 to 400 000
+  EXPECT_LT(IndexItem::looks, kKeys / 10);  // the pages reach depth 7 when they hold 25 000 to 60 000
   EXPECT_EQ(IndexItem::looks, late);
   ASSERT_TRUE(model.index.IsConsistent());
   IndexItem::looks = 0;
@@ -220,6 +220,27 @@ TEST(HashIndexTest, SplitsAndMergesReadNoItem) {
   }
   EXPECT_LT(IndexItem::looks, 2 * kKeys);  // reads the item, and sometimes another one with the same tag
   ASSERT_TRUE(model.index.IsConsistent());
+}
+
+// The pages of a table of more than 512 pages move in memory, so that no gaps are left between them.
+TEST(HashIndexTest, ALargeTableHasNoGaps) {
+  constexpr uint64_t kKeys = 300'000;
+  IndexModel model(12);
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    model.Insert(KeyOf(i));
+    if (i % 50'000 == 0) {
+      ASSERT_TRUE(model.index.IsConsistent()) << i;
+    }
+  }
+  EXPECT_LT(model.index.UsedBytes(), kKeys * 11);
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    if (i % 5 != 0) model.Remove(KeyOf(i));
+    if (i % 50'000 == 0) {
+      ASSERT_TRUE(model.index.IsConsistent()) << i;
+    }
+  }
+  ASSERT_NO_FATAL_FAILURE(model.Check());
+  EXPECT_LT(model.index.UsedBytes(), model.items.size() * 23) << "a page with fewer than 4 items per bucket shrinks";
 }
 
 TEST(HashIndexTest, Clear) {
@@ -276,7 +297,8 @@ INSTANTIATE_TEST_SUITE_P(Changes, ScanGuarantee,
                                          ScanUnderChange{"Shrinking", 40'000, 0, 40},
                                          ScanUnderChange{"Churning", 5'000, 50, 50},
                                          ScanUnderChange{"ShrinkingSlowly", 5'000, 20, 3},
-                                         ScanUnderChange{"GrowingSlowly", 100, 80, 3}),
+                                         ScanUnderChange{"GrowingSlowly", 100, 80, 3},
+                                         ScanUnderChange{"ShrinkingFromManyPages", 300'000, 0, 1000}),
                          [](const auto& change) { return std::string(change.param.name); });
 
 class Churn {
