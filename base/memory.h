@@ -45,7 +45,7 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
   // Without jemalloc, the first thread that called OfThisThread reports for the whole process, and the others report 0.
   int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
-  // Code that cuts large allocations into blocks (EntryPool) calls this when the bytes of free blocks change, so that
+  // Code that cuts large allocations into blocks (SlabPool) calls this when the bytes of free blocks change, so that
   // HeldBytes counts only the blocks in use. Without jemalloc: no effect.
   static void AddSpareBytes(int64_t bytes) {  // HeldBytes of this thread becomes less by `bytes`
     __atomic_store_n(&spare_bytes_of_this_thread_, spare_bytes_of_this_thread_ + bytes, __ATOMIC_RELAXED);
@@ -62,7 +62,7 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
 };
 
 struct AllocatorStats {  // jemalloc's statistics, in bytes
-  size_t allocated = 0;  // bytes of all allocations that are in use; free blocks of an EntryPool count
+  size_t allocated = 0;  // bytes of all allocations that are in use; free blocks of an SlabPool count
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages

@@ -40,10 +40,10 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return entries_with_deadline_.Size();
   }
   // Entries of a database with a pool must not outlive it; see Take.
-  void EnablePool() {  // from now on, small entries get their memory from an EntryPool; requires: there are no keys yet
-    pool_ = std::make_unique<EntryPool>();
+  void EnablePool() {  // from now on, small entries get their memory from a SlabPool; requires: there are no keys yet
+    pool_ = std::make_unique<SlabPool>();
   }
-  EntryPool* pool() const { return pool_.get(); }                  // the memory for small entries; null: jemalloc's
+  SlabPool* pool() const { return pool_.get(); }                   // the memory for small entries; null: jemalloc's
   const HashKey& hash_key() const { return entries_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
@@ -137,7 +137,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Called after an entry has moved from `from` to `to` in memory. The memory of `from` may be freed already.
   Entry* UpdateMovedEntry(Entry* from, Entry* to);  // makes the indexes point to `to` instead of `from`; returns `to`
 
-  std::unique_ptr<EntryPool> pool_;                // memory of small entries; null: jemalloc's
+  std::unique_ptr<SlabPool> pool_;                 // memory of small entries; null: jemalloc's
   HashIndex<Entry*> entries_;                      // all keys; an entry has key, value and deadline
   HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;             // keys by cluster hash slot; null: no such index

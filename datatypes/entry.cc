@@ -11,21 +11,21 @@
 
 namespace respite {
 
-Entry* Entry::NewBlock(size_t bytes, EntryPool* pool) {
-  if (pool == nullptr || !EntryPool::Suits(bytes)) return new (AllocateOrEnd(bytes)) Entry;
+Entry* Entry::NewBlock(size_t bytes, SlabPool* pool) {
+  if (pool == nullptr || !SlabPool::Suits(bytes)) return new (AllocateOrEnd(bytes)) Entry;
   auto* entry = new (pool->Allocate(bytes)) Entry;
   entry->sizes_ = kPooledBit;
   return entry;
 }
 
 size_t Entry::BlockBytes() const {
-  return IsPooled() ? EntryPool::SizeOf(this) : malloc_usable_size(const_cast<Entry*>(this));
+  return IsPooled() ? SlabPool::SizeOf(this) : malloc_usable_size(const_cast<Entry*>(this));
 }
 
-void Entry::FreeBlock(Entry* entry) { entry->IsPooled() ? EntryPool::Free(entry) : std::free(entry); }
+void Entry::FreeBlock(Entry* entry) { entry->IsPooled() ? SlabPool::Free(entry) : std::free(entry); }
 
-Entry* Entry::Moved(Entry* entry, size_t bytes, EntryPool* pool) {
-  if (!entry->IsPooled() && (pool == nullptr || !EntryPool::Suits(bytes)))
+Entry* Entry::Moved(Entry* entry, size_t bytes, SlabPool* pool) {
+  if (!entry->IsPooled() && (pool == nullptr || !SlabPool::Suits(bytes)))
     return static_cast<Entry*>(ReallocateOrEnd(static_cast<void*>(entry), bytes));
   Entry* moved = NewBlock(bytes, pool);
   const uint32_t pooled_bit = moved->sizes_;
@@ -35,10 +35,10 @@ Entry* Entry::Moved(Entry* entry, size_t bytes, EntryPool* pool) {
   return moved;
 }
 
-Entry* Entry::MoveToPool(Entry* entry, EntryPool& pool) {
-  if (entry->IsPooled() && EntryPool::Of(entry) == &pool) return entry;
+Entry* Entry::MoveToPool(Entry* entry, SlabPool& pool) {
+  if (entry->IsPooled() && SlabPool::Of(entry) == &pool) return entry;
   const size_t bytes = entry->ValueOffset() + entry->InlineSize();
-  const bool is_tight = EntryPool::Suits(bytes) && entry->BlockBytes() < bytes + 16;
+  const bool is_tight = SlabPool::Suits(bytes) && entry->BlockBytes() < bytes + 16;
   return entry->IsPooled() || is_tight ? Moved(entry, bytes, &pool) : entry;
 }
 
@@ -46,7 +46,7 @@ Entry* Entry::MoveOutOfPool(Entry* entry) {
   return entry->IsPooled() ? Moved(entry, entry->ValueOffset() + entry->InlineSize(), nullptr) : entry;
 }
 
-Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, EntryPool* pool,
+Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access, SlabPool* pool,
                        size_t spare) {
   const bool timed = deadline_ms != kNoDeadline;
   const bool wide = NeedsWide(key.size(), inline_size);
@@ -89,14 +89,14 @@ Entry* Entry::Widen(Entry* entry) {
   return entry;
 }
 
-Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access, EntryPool* pool) {
+Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access, SlabPool* pool) {
   Entry* entry = Allocate(key, content.InlineSize(), deadline_ms, access, pool);
   entry->WriteValue(content);
   return entry;
 }
 
 Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t spare, uint32_t access,
-                           EntryPool* pool) {
+                           SlabPool* pool) {
   Entry* entry = Allocate(key, packed.size(), kNoDeadline, access, pool, spare);
   entry->SetTypeAndForm(type, form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
@@ -104,7 +104,7 @@ Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes pack
 }
 
 Entry* Entry::CreateWithObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access,
-                               EntryPool* pool) {
+                               SlabPool* pool) {
   Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access, pool);
   entry->SetTypeAndForm(type, ValueForm::kObject);
   Store(entry->MutableValue(), object.release());
@@ -138,7 +138,7 @@ Entry* Entry::Rename(Entry* entry, Bytes key) {
   return renamed;
 }
 
-Entry* Entry::AddDeadlineSlot(Entry* entry, EntryPool* pool) {
+Entry* Entry::AddDeadlineSlot(Entry* entry, SlabPool* pool) {
   const size_t bytes = entry->ValueOffset() + entry->InlineSize();
   entry = Moved(entry, bytes + sizeof(int64_t), pool);
   std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - entry->HeaderBytes());
@@ -147,7 +147,7 @@ Entry* Entry::AddDeadlineSlot(Entry* entry, EntryPool* pool) {
   return entry;
 }
 
-Entry* Entry::Resize(Entry* entry, size_t inline_size, EntryPool* pool) {
+Entry* Entry::Resize(Entry* entry, size_t inline_size, SlabPool* pool) {
   if (!entry->IsWide() && NeedsWide(entry->KeySize(), inline_size)) entry = Widen(entry);
   size_t wanted = entry->ValueOffset() + inline_size;
   size_t usable = entry->BlockBytes();
@@ -156,14 +156,14 @@ Entry* Entry::Resize(Entry* entry, size_t inline_size, EntryPool* pool) {
   return entry;
 }
 
-Entry* Entry::StoreCollection(Entry* entry, ValueForm form, Bytes packed, EntryPool* pool) {
+Entry* Entry::StoreCollection(Entry* entry, ValueForm form, Bytes packed, SlabPool* pool) {
   entry = Resize(entry, packed.size(), pool);
   entry->SetTypeAndForm(entry->Type(), form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
-Entry* Entry::StoreCollection(Entry* entry, std::unique_ptr<Object> object, EntryPool* pool) {
+Entry* Entry::StoreCollection(Entry* entry, std::unique_ptr<Object> object, SlabPool* pool) {
   entry = Resize(entry, sizeof(Object*), pool);
   entry->SetTypeAndForm(entry->Type(), ValueForm::kObject);
   Store(entry->MutableValue(), object.release());

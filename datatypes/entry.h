@@ -12,7 +12,7 @@
 // bytes, a list of three short texts under a 14-byte key takes 46, and a hash of five short fields is one allocation
 // too. The data after the header is not aligned. It is read with memcpy, which compiles to plain loads.
 //
-// An entry is pooled if its memory comes from an EntryPool, which has sizes that jemalloc lacks. The other entries come
+// An entry is pooled if its memory comes from a SlabPool, which has sizes that jemalloc lacks. The other entries come
 // from jemalloc.
 #pragma once
 
@@ -24,8 +24,8 @@
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "base/number_text.h"
-#include "datatypes/entry_pool.h"
 #include "datatypes/object.h"
+#include "datatypes/slab_pool.h"
 
 namespace respite {
 
@@ -98,12 +98,12 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
 
   // The entry has a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry.
   static Entry* Create(Bytes key, StringContent content,  // allocates a string entry; free it with Destroy
-                       int64_t deadline_ms, uint32_t access, EntryPool* pool = nullptr);
+                       int64_t deadline_ms, uint32_t access, SlabPool* pool = nullptr);
   // Allocates `spare` more bytes than needed, for the growth of the collection.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form,  // allocates an entry with a packed collection
-                             Bytes packed, size_t spare, uint32_t access, EntryPool* pool = nullptr);
+                             Bytes packed, size_t spare, uint32_t access, SlabPool* pool = nullptr);
   static Entry* CreateWithObject(Bytes key, ValueType type,  // allocates an entry that owns `object`
-                                 std::unique_ptr<Object> object, uint32_t access, EntryPool* pool = nullptr);
+                                 std::unique_ptr<Object> object, uint32_t access, SlabPool* pool = nullptr);
   // Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms,  // deep copy with another key; shares a Blob
                       uint32_t access);
@@ -116,17 +116,17 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   //   StoreCollection: stores another collection of the type. The old collection must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; returns the new address
   static Entry* AddDeadlineSlot(Entry* entry,     // makes room for a deadline, which is not set yet; may move the entry
-                                EntryPool* pool = nullptr);
+                                SlabPool* pool = nullptr);
   static Entry* Resize(Entry* entry, size_t inline_size,  // changes the size of the inline value; may move the entry
-                       EntryPool* pool = nullptr);
+                       SlabPool* pool = nullptr);
   static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed,  // the value is now `packed`; may move
-                                EntryPool* pool = nullptr);
+                                SlabPool* pool = nullptr);
   static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object,  // the value is now `object`; may move
-                                EntryPool* pool = nullptr);
+                                SlabPool* pool = nullptr);
   // MoveToPool moves only an entry whose size suits the pool and that has no spare room, and one of another pool.
   // MoveOutOfPool moves a pooled entry to jemalloc's memory, so that another thread may free it.
-  static Entry* MoveToPool(Entry* entry, EntryPool& pool);  // moves the entry if useful; returns its address
-  static Entry* MoveOutOfPool(Entry* entry);                // returns the address of the entry, which is not pooled
+  static Entry* MoveToPool(Entry* entry, SlabPool& pool);  // moves the entry if useful; returns its address
+  static Entry* MoveOutOfPool(Entry* entry);               // returns the address of the entry, which is not pooled
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ & kTypeMask) >> kTypeShift); }
@@ -207,7 +207,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kFormMask = 3u << kFormShift;   // two bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr uint32_t kPooledBit = 1u << 31;                   // in sizes_: the memory comes from an EntryPool
+  static constexpr uint32_t kPooledBit = 1u << 31;                   // in sizes_: the memory comes from a SlabPool
   static constexpr size_t kMaxInlineInSizes = (kPooledBit - 1) >> kInlineShift;  // a larger one is in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
@@ -239,15 +239,15 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   size_t InlineSize() const {  // bytes of the value inside the entry
     return IsWide() ? Wide().inlined : (sizes_ & ~kPooledBit) >> kInlineShift;
   }
-  bool IsPooled() const { return (sizes_ & kPooledBit) != 0; }  // true: the memory comes from an EntryPool
+  bool IsPooled() const { return (sizes_ & kPooledBit) != 0; }  // true: the memory comes from a SlabPool
   size_t BlockBytes() const;                                    // bytes of the memory of this entry
   static void FreeBlock(Entry* entry);                          // frees the memory of the entry, not what it points to
   // Requires: `bytes` is enough for the entry. The sizes stay.
-  static Entry* Moved(Entry* entry, size_t bytes, EntryPool* pool);  // moves the entry to memory of `bytes` bytes
+  static Entry* Moved(Entry* entry, size_t bytes, SlabPool* pool);  // moves the entry to memory of `bytes` bytes
   // Sets kPooledBit if the memory comes from `pool`; the other bits of sizes_ are 0.
-  static Entry* NewBlock(size_t bytes, EntryPool* pool);  // allocates memory for an entry
-  void SetSizes(size_t key_size, size_t inline_size);     // stores the sizes in sizes_, or in WideSizes if IsWide()
-  void SetInlineSize(size_t inline_size) {                // stores the new size of the value inside the entry
+  static Entry* NewBlock(size_t bytes, SlabPool* pool);  // allocates memory for an entry
+  void SetSizes(size_t key_size, size_t inline_size);    // stores the sizes in sizes_, or in WideSizes if IsWide()
+  void SetInlineSize(size_t inline_size) {               // stores the new size of the value inside the entry
     SetSizes(KeySize(), inline_size);
   }
 
@@ -258,7 +258,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
   // Allocates `spare` more bytes than needed, for growth.
   static Entry* Allocate(Bytes key, size_t inline_size,  // allocates an entry, whose value is not written yet
-                         int64_t deadline_ms, uint32_t access, EntryPool* pool, size_t spare = 0);
+                         int64_t deadline_ms, uint32_t access, SlabPool* pool, size_t spare = 0);
   // Gives the new entry the ValueType, the ValueForm and kFieldDeadlinesBit of `entry`, and room for a value of the
   // same size. The caller must write the value.
   static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`

@@ -1,13 +1,11 @@
 #include "datatypes/score_table.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 
 namespace respite {
 
-ScoreTable::ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted)
-    : members_(hash_key), tree_(ScoreTree::FromSorted(sorted)) {
+ScoreTable::ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted, std::unique_ptr<SlabPool> pool)
+    : pool_(std::move(pool)), members_(hash_key), tree_(ScoreTree::FromSorted(sorted)) {
   for (const ScoreTree::Item& item : sorted) members_.Insert(item.member, members_.Hash(item.member->Member()));
 }
 
@@ -23,25 +21,28 @@ ScoreTable::~ScoreTable() {
 std::unique_ptr<Object> ScoreTable::Clone() const {
   std::vector<ScoreTree::Item> copies;
   copies.reserve(Size());
+  std::unique_ptr<SlabPool> pool;
+  PreparePool(pool, Size());
   for (auto at = tree_.First(); !at.AtEnd(); at.Next()) {
     at.PrefetchAhead();
     const ScoreTree::Item item = *at;
-    copies.push_back({item.score, ScoredMember::Create(item.score, item.member->Member())});
+    copies.push_back({item.score, ScoredMember::Create(item.score, item.member->Member(), pool.get())});
   }
-  return std::make_unique<ScoreTable>(members_.hash_key(), copies);
+  return std::make_unique<ScoreTable>(members_.hash_key(), copies, std::move(pool));
 }
 
 size_t ScoreTable::UsedBytes(size_t samples) const {
   const size_t sampled = samples == 0 ? Size() : std::min(samples, Size());
   size_t record_bytes = 0;
   size_t left = sampled;
-  for (auto at = tree_.First(); left > 0; --left, at.Next()) record_bytes += malloc_usable_size((*at).member);
+  for (auto at = tree_.First(); left > 0; --left, at.Next()) record_bytes += (*at).member->BlockSize();
   if (sampled > 0 && sampled < Size()) record_bytes = record_bytes * Size() / sampled;
   return sizeof *this + members_.UsedBytes() + tree_.UsedBytes() + record_bytes;
 }
 
 void ScoreTable::Add(Bytes member, uint64_t hash, double score) {
-  ScoredMember* record = ScoredMember::Create(score, member);
+  PreparePool(pool_, Size());
+  ScoredMember* record = ScoredMember::Create(score, member, pool_.get());
   members_.Insert(record, hash);
   tree_.Insert(record);
 }

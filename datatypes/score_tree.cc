@@ -10,26 +10,23 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// Returns the number of scores below `score`. The loop has no branches, because the processor could not predict the
-// path through a node.
-uint32_t CountBelow(const double* scores, uint32_t count, double score) {
+// Returns the number of scores for which is_before(score) is true; these are the first ones. The loop has no branches,
+// because the processor could not predict the path through a node.
+template <class IsBefore>
+uint32_t CountFirst(const double* scores, uint32_t count, IsBefore&& is_before) {
   const double* base = scores;
   while (count > 1) {
     const uint32_t half = count / 2;
-    base = base[half - 1] < score ? base + half : base;
+    base = is_before(base[half - 1]) ? base + half : base;
     count -= half;
   }
-  return static_cast<uint32_t>(base - scores) + (count == 1 && *base < score ? 1 : 0);
+  return static_cast<uint32_t>(base - scores) + (count == 1 && is_before(*base) ? 1 : 0);
 }
-
+uint32_t CountBelow(const double* scores, uint32_t count, double score) {
+  return CountFirst(scores, count, [score](double other) { return other < score; });
+}
 uint32_t CountNotAbove(const double* scores, uint32_t count, double score) {
-  const double* base = scores;
-  while (count > 1) {
-    const uint32_t half = count / 2;
-    base = base[half - 1] <= score ? base + half : base;
-    count -= half;
-  }
-  return static_cast<uint32_t>(base - scores) + (count == 1 && *base <= score ? 1 : 0);
+  return CountFirst(scores, count, [score](double other) { return other <= score; });
 }
 
 // Returns the number of members below `member`. For kAfter, also counts members equal to `member`.
@@ -242,13 +239,24 @@ void ScoreTree::Insert(ScoredMember* member) {
     root_ = first_ = last_ = new Leaf;
     ++leaf_count_;
   }
-  Path path = PathTo(ItemBound{item.score, member->Member(), Side::kBefore});
+  const ItemBound bound{item.score, member->Member(), Side::kBefore};
+  Path path = PathTo(bound);
+  if (path.leaf->count == kMaxLeafItems && ShareWithNeighbour(path)) path = PathTo(bound);
   ++size_;
   AddToItemCounts(path, 1);
   if (path.index == 0) UpdateSeparators(path, height_, item);
   if (path.leaf->count == kMaxLeafItems) return SplitLeaf(path, item);
   OpenGap(*path.leaf, path.index, 1);
   path.leaf->Set(path.index, item);
+}
+
+bool ScoreTree::ShareWithNeighbour(const Path& path) {
+  if (height_ == 0 || WhereIs(path) != Where::kInside) return false;
+  const auto& [parent, index] = path.steps[height_ - 1];
+  const bool takes_left = index > 0 && parent->counts[index - 1] <= kMaxToShare;
+  if (!takes_left && (index + 1 == parent->count || parent->counts[index + 1] > kMaxToShare)) return false;
+  Balance<Leaf>(*parent, takes_left ? index - 1 : index);
+  return true;
 }
 
 void ScoreTree::AddToItemCounts(Path& path, int64_t difference) {
@@ -271,9 +279,7 @@ void ScoreTree::UpdateSeparators(Path& path, uint32_t level, Item first) {
 // `item`.
 void ScoreTree::SplitLeaf(Path& path, Item item) {
   Leaf* left = path.leaf;
-  Where where = Where::kInside;
-  if (left->next == nullptr && path.index == left->count) where = Where::kRightEdge;
-  if (left->previous == nullptr && path.index == 0) where = Where::kLeftEdge;
+  const Where where = WhereIs(path);
   const uint32_t point = where == Where::kRightEdge ? kMaxLeafItems : where == Where::kLeftEdge ? 0 : kMaxLeafItems / 2;
 
   auto* right = new Leaf;

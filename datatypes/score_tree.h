@@ -13,8 +13,10 @@
 //   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
 //   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree.
 //
-// A full node that gets one more item is split in half. But if the item becomes the first or the last of the whole
-// tree, the item goes into a new node, and the full node stays full. So items that are added in order fill the leaves.
+// A full leaf that gets one more item shares its items with a neighbour that has room. Only if there is none, it is
+// split in half, as a full inner node always is. So leaves are about 85 % full. But if the item becomes the first or
+// the last of the whole tree, the item goes into a new node, and the full node stays full. So items that are added in
+// order fill the leaves.
 #pragma once
 
 #include <cstddef>
@@ -126,6 +128,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
 
  private:
   static constexpr uint32_t kMaxLeafItems = 62;     // maximum number of items on a leaf
+  static constexpr uint32_t kMaxToShare = 52;       // a leaf with more items takes none from a full neighbour
   static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
   static constexpr uint32_t kBulkItems = 56;        // most items per leaf of a tree that is built from sorted items
   static constexpr uint32_t kBulkChildren = 64;     // most children per inner node of a tree built from sorted items
@@ -237,7 +240,12 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
 
   // In these functions, `level` is the number of inner nodes above a node: the root has level 0. The parent of the node
   // is steps[level - 1] of the path.
-  void SplitLeaf(Path& path, Item item);  // splits the full leaf of `path`, and inserts `item`
+  static Where WhereIs(const Path& path) {  // where in the whole tree an item comes that is inserted at `path`
+    if (path.leaf->next == nullptr && path.index == path.leaf->count) return Where::kRightEdge;
+    return path.leaf->previous == nullptr && path.index == 0 ? Where::kLeftEdge : Where::kInside;
+  }
+  bool ShareWithNeighbour(const Path& path);  // makes room on a full leaf; false: its neighbours have too little room
+  void SplitLeaf(Path& path, Item item);      // splits the full leaf of `path`, and inserts `item`
   void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds a node that a split made to its parent
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`

@@ -15,7 +15,8 @@ ScoredResult::~ScoredResult() {
 }
 
 void ScoredResult::Append(Bytes member, double score) {
-  items_.push_back({score, ScoredMember::Create(score, member)});
+  ScoreTable::PreparePool(pool_, items_.size());
+  items_.push_back({score, ScoredMember::Create(score, member, pool_.get())});
 }
 
 double ScoredResult::AggregateScores(double one, double other, Aggregate aggregate) {
@@ -71,8 +72,9 @@ bool ScoredResult::FitsListpack(const EncodingLimits& limits) const {
 EntryPtr ScoredResult::MakeSortedSetEntry(Bytes key, const EncodingLimits& limits, uint32_t access) {
   SortedItems();
   if (!FitsListpack(limits)) {
-    auto table = members_.Size() == items_.size() ? std::make_unique<ScoreTable>(std::move(members_), items_)
-                                                  : std::make_unique<ScoreTable>(members_.hash_key(), items_);
+    auto table = members_.Size() == items_.size()
+                     ? std::make_unique<ScoreTable>(std::move(members_), items_, std::move(pool_))
+                     : std::make_unique<ScoreTable>(members_.hash_key(), items_, std::move(pool_));
     items_.clear();
     return EntryPtr(Entry::CreateWithObject(key, ValueType::kSortedSet, std::move(table), access));
   }

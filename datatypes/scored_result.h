@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,7 @@ class ScoredResult {  // collects scored members for a reply, or for a new sorte
  private:
   bool FitsListpack(const EncodingLimits& limits) const;  // true: the limits allow a listpack for these members
 
+  std::unique_ptr<SlabPool> pool_;      // memory of small records, if there are many; null: there is none
   MemberIndex members_;                 // the members by text, for Combine; empty with Append
   std::vector<ScoreTree::Item> items_;  // the members with their scores
 };

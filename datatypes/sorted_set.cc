@@ -209,7 +209,7 @@ void SortedSet::ConvertToTable() {
   std::vector<ScoreTree::Item> items;
   items.reserve(Size());
   ForEach([&](Bytes member, double score) { items.push_back({score, ScoredMember::Create(score, member)}); });
-  slot_.ConvertTo(std::make_unique<ScoreTable>(slot_.database().hash_key(), items));
+  slot_.ConvertTo(std::make_unique<ScoreTable>(slot_.database().hash_key(), items, nullptr));
 }
 
 bool SortedSet::Remove(Bytes member) {

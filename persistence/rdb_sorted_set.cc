@@ -35,14 +35,15 @@ class Records {
   bool Add(Bytes member, double score) {
     const uint64_t hash = index_.Hash(member);
     if (index_.Find(member, hash) != nullptr) return false;
-    ScoredMember* record = ScoredMember::Create(score, member);
+    ScoreTable::PreparePool(pool_, items_.size());
+    ScoredMember* record = ScoredMember::Create(score, member, pool_.get());
     index_.Insert(record, hash);
     items_.push_back({score, record});
     return true;
   }
   std::unique_ptr<ScoreTable> TakeTable() {
     Sort();
-    auto table = std::make_unique<ScoreTable>(std::move(index_), items_);
+    auto table = std::make_unique<ScoreTable>(std::move(index_), items_, std::move(pool_));
     items_.clear();
     return table;
   }
@@ -57,6 +58,7 @@ class Records {
     if (!std::is_sorted(items_.begin(), items_.end(), is_before)) std::sort(items_.begin(), items_.end(), is_before);
   }
 
+  std::unique_ptr<SlabPool> pool_;  // memory of the records, before items_ so that it outlives them; null: none
   MemberIndex index_;
   std::vector<ScoreTree::Item> items_;
 };

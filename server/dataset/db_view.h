@@ -185,7 +185,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   Entry* NewEntry(Bytes key, size_t capacity) {  // an empty collection for this database
     const uint32_t access = NewKeyUsage();
-    EntryPool* pool = MutableData().pool();
+    SlabPool* pool = MutableData().pool();
     if constexpr (requires { Type::MakeInitialObject(); }) {
       return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access, pool);
     } else {

@@ -335,5 +335,49 @@ TEST_F(HashTest, TheDigestIsThatOfRedis) {
   EXPECT_EQ(digest_of("large"), digest_of("small")) << "that there is a deadline counts, not which";
 }
 
+// From 4096 fields on, new fields get their memory from the pool of the hash. Old and new ones come and go.
+TEST(HashTableTest, LargeHashesHaveAPoolOfFields) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE(StrCat("seed ", seed));
+  Random random(seed);
+  auto table = std::make_unique<HashTable>(HashKey{seed});
+  std::map<std::string, std::pair<std::string, int64_t>> model;  // values and deadlines
+  const auto check = [&](const HashTable& checked) {
+    ASSERT_EQ(checked.Size(), model.size());
+    ASSERT_TRUE(checked.IsConsistent());
+    for (const auto& [name, expected] : model) {
+      const HashField* field = checked.Find(name);
+      ASSERT_NE(field, nullptr) << name;
+      ASSERT_EQ(field->Value(), expected.first) << name;
+      ASSERT_EQ(checked.DeadlineOf(*field), expected.second) << name;
+    }
+  };
+  for (uint64_t percent : {90u, 30u, 60u}) {  // of additions
+    for (int step = 0; step < 12'000; ++step) {
+      const std::string name = StrCat(std::string(random.Below(80), 'n'), random.Below(20'000));
+      if (random.Below(100) >= percent) {
+        const auto victim = model.lower_bound(name);
+        if (victim == model.end()) continue;
+        EXPECT_TRUE(table->Remove(victim->first));
+        model.erase(victim);
+        continue;
+      }
+      auto [at, is_new] = model.try_emplace(name, "", kNoDeadline);
+      at->second.first = std::string(random.Below(60), 'v');
+      table->Set(name, at->second.first);
+      if (random.Below(4) != 0) continue;
+      at->second.second = random.Below(2) == 0 ? kNoDeadline : static_cast<int64_t>(random.Below(1000));
+      EXPECT_TRUE(table->SetDeadline(name, at->second.second));
+    }
+    ASSERT_NO_FATAL_FAILURE(check(*table));
+  }
+  ASSERT_GT(table->Size(), 4096u);
+  const auto copy = table->Clone();
+  table.reset();
+  ASSERT_NO_FATAL_FAILURE(check(static_cast<const HashTable&>(*copy)));
+  for (const auto& [name, expected] : model) EXPECT_TRUE(static_cast<HashTable&>(*copy).Remove(name));
+  EXPECT_EQ(copy->Size(), 0u);
+}
+
 }  // namespace
 }  // namespace respite

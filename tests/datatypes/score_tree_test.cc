@@ -130,7 +130,7 @@ class TreeModel {
 };
 
 TEST(ScoredMemberTest, KeepsMembersOfAnyLength) {
-  for (size_t size : {0u, 1u, 17u, 127u, 128u, 129u, 16383u, 16384u, 70000u}) {
+  for (size_t size : {0u, 1u, 17u, 63u, 64u, 127u, 128u, 8191u, 8192u, 70000u}) {
     const std::string member(size, 'x');
     ScoredMember* record = ScoredMember::Create(-1.5, member);
     EXPECT_EQ(record->Member(), member);
@@ -138,7 +138,7 @@ TEST(ScoredMemberTest, KeepsMembersOfAnyLength) {
     record->SetScore(7);
     EXPECT_EQ(record->Score(), 7);
     EXPECT_EQ(record->Member(), member);
-    EXPECT_EQ(record->Size(), 8 + size + (size < 128 ? 1u : size < 16384 ? 2u : 3u));
+    EXPECT_EQ(record->Size(), 8 + size + (size < 64 ? 1u : size < 8192 ? 2u : 3u));
     ScoredMember::Destroy(record);
   }
 }

@@ -1,4 +1,4 @@
-#include "datatypes/entry_pool.h"
+#include "datatypes/slab_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -18,24 +18,24 @@
 namespace respite {
 namespace {
 
-constexpr std::array<size_t, 7> kSizes = {24, 40, 56, 72, 88, 104, 120};
+constexpr std::array<size_t, 8> kSizes = {20, 28, 40, 56, 72, 88, 104, 124};
 
-class EntryPoolTest : public testing::Test {
+class SlabPoolTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!EntryPool::Suits(88)) GTEST_SKIP() << "with a sanitizer there are no pools";
+    if (!SlabPool::Suits(88)) GTEST_SKIP() << "with a sanitizer there are no pools";
   }
 };
 
-TEST_F(EntryPoolTest, SuitsTheSizesThatJemallocLacks) {
+TEST_F(SlabPoolTest, SuitsTheSizesThatJemallocLacks) {
   for (size_t bytes = 0; bytes < 300; ++bytes) {
-    const size_t best = (bytes + 7) / 8 * 8;
-    EXPECT_EQ(EntryPool::Suits(bytes), bytes > 16 && bytes <= 120 && best % 16 == 8) << bytes;
+    const size_t best = (bytes + 3) / 4 * 4;
+    EXPECT_EQ(SlabPool::Suits(bytes), bytes > 8 && bytes <= 124 && best % 16 != 0) << bytes;
   }
 }
 
 // Allocates and frees blocks at random, and checks that no block changes the bytes of another one.
-TEST_F(EntryPoolTest, BlocksDoNotOverlap) {
+TEST_F(SlabPoolTest, BlocksDoNotOverlap) {
   struct Block {
     char* at;
     size_t size;
@@ -44,12 +44,12 @@ TEST_F(EntryPoolTest, BlocksDoNotOverlap) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
-  EntryPool pool;
+  SlabPool pool;
   std::vector<Block> blocks;
   auto free_at = [&](size_t at) {
     const Block block = blocks[at];
     ASSERT_EQ(std::string(block.at, block.size), std::string(block.size, block.mark));
-    EntryPool::Free(block.at);
+    SlabPool::Free(block.at);
     blocks[at] = blocks.back();
     blocks.pop_back();
   };
@@ -60,10 +60,10 @@ TEST_F(EntryPoolTest, BlocksDoNotOverlap) {
       continue;
     }
     const size_t size = kSizes[random.Below(kSizes.size())];
-    const Block block{static_cast<char*>(pool.Allocate(size - random.Below(8))), size, static_cast<char>(step)};
-    ASSERT_EQ(reinterpret_cast<uintptr_t>(block.at) % 8, 0u);
-    ASSERT_EQ(EntryPool::SizeOf(block.at), size);
-    ASSERT_EQ(EntryPool::Of(block.at), &pool);
+    const Block block{static_cast<char*>(pool.Allocate(size - random.Below(4))), size, static_cast<char>(step)};
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(block.at) % 4, 0u);
+    ASSERT_EQ(SlabPool::SizeOf(block.at), size);
+    ASSERT_EQ(SlabPool::Of(block.at), &pool);
     std::memset(block.at, block.mark, size);
     blocks.push_back(block);
   }
@@ -74,22 +74,22 @@ TEST_F(EntryPoolTest, BlocksDoNotOverlap) {
   EXPECT_EQ(pool.SlabCount(), 0u);
 }
 
-TEST_F(EntryPoolTest, OnlyBlocksInUseCountAsMemoryOfTheThread) {
+TEST_F(SlabPoolTest, OnlyBlocksInUseCountAsMemoryOfTheThread) {
   if (AllocatorName().substr(0, 8) != "jemalloc") GTEST_SKIP() << "the allocator is " << AllocatorName();
   const ThreadMemory memory = ThreadMemory::OfThisThread();
   std::vector<void*> blocks(10'000);
-  EntryPool pool;
+  SlabPool pool;
   const int64_t before = memory.HeldBytes();
   for (void*& block : blocks) block = pool.Allocate(88);
   EXPECT_EQ(memory.HeldBytes() - before, 88 * 10'000);
-  for (size_t i = 0; i < blocks.size(); i += 2) EntryPool::Free(blocks[i]);
+  for (size_t i = 0; i < blocks.size(); i += 2) SlabPool::Free(blocks[i]);
   EXPECT_EQ(memory.HeldBytes() - before, 88 * 5'000);
   // Another thread frees the rest, while this one does not use the pool. Both together then hold only what the thread
   // itself needed.
   int64_t of_the_other = 0;
   std::thread([&] {
     const int64_t first = ThreadMemory::OfThisThread().HeldBytes();
-    for (size_t i = 1; i < blocks.size(); i += 2) EntryPool::Free(blocks[i]);
+    for (size_t i = 1; i < blocks.size(); i += 2) SlabPool::Free(blocks[i]);
     pool.FreeEmptySlabs();
     of_the_other = ThreadMemory::OfThisThread().HeldBytes() - first;
   }).join();
@@ -97,7 +97,7 @@ TEST_F(EntryPoolTest, OnlyBlocksInUseCountAsMemoryOfTheThread) {
 }
 
 // An entry of each size gets its memory from the pool of its database, in whatever way it came there.
-class PooledEntryTest : public EntryPoolTest {
+class PooledEntryTest : public SlabPoolTest {
  protected:
   static constexpr size_t kOverhead = 8 + 1;  // header and key
 
@@ -116,7 +116,7 @@ TEST_F(PooledEntryTest, TakesBlocksOfThePool) {
     EXPECT_EQ(entry->UsedBytes(), size);
     entry = data.Assign(entry, StringContent::Raw(Value(size - 3)));
     EXPECT_EQ(entry->UsedBytes(), size);
-    entry = data.SetDeadline(entry, 99);  // eight bytes more: a size that jemalloc has
+    entry = data.SetDeadline(entry, 99);  // eight bytes more
     EXPECT_GE(entry->UsedBytes(), size + 8 - 3);
     EXPECT_EQ(StringText(*entry).View(), Value(size - 3));
     entry = data.Assign(entry, StringContent::Raw(Value(500)));

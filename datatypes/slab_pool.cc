@@ -1,4 +1,4 @@
-#include "datatypes/entry_pool.h"
+#include "datatypes/slab_pool.h"
 
 #include <cassert>
 #include <cstdlib>
@@ -9,12 +9,12 @@
 
 namespace respite {
 
-EntryPool::~EntryPool() {
+SlabPool::~SlabPool() {
   FreeEmptySlabs();
   assert(slab_count_ == 0);
 }
 
-void EntryPool::FreeEmptySlabs() {
+void SlabPool::FreeEmptySlabs() {
   for (Slab* slab : open_) {
     // If no block of this size is in use, this is the only slab: FreeBlock has freed the others.
     if (slab == nullptr || slab->used_count != 0) continue;
@@ -23,11 +23,11 @@ void EntryPool::FreeEmptySlabs() {
   }
 }
 
-void* EntryPool::Allocate(size_t bytes) {
+void* SlabPool::Allocate(size_t bytes) {
   assert(Suits(bytes));
-  Slab* slab = open_[ClassOf(bytes)];
+  Slab* slab = open_[ClassOf(BlockBytes(bytes))];
   if (slab == nullptr) [[unlikely]]
-    slab = NewSlab((bytes + 7) / 8 * 8);
+    slab = NewSlab(BlockBytes(bytes));
   char* block = reinterpret_cast<char*>(slab);
   if (slab->first_free != 0) {
     block += slab->first_free;
@@ -42,12 +42,12 @@ void* EntryPool::Allocate(size_t bytes) {
   return block;
 }
 
-void EntryPool::Free(void* block) {
+void SlabPool::Free(void* block) {
   Slab* slab = SlabOf(block);
   slab->pool->FreeBlock(slab, block);
 }
 
-void EntryPool::FreeBlock(Slab* slab, void* block) {
+void SlabPool::FreeBlock(Slab* slab, void* block) {
   const bool was_full = slab->IsFull();
   std::memcpy(block, &slab->first_free, sizeof slab->first_free);
   slab->first_free = static_cast<uint32_t>(static_cast<char*>(block) - reinterpret_cast<char*>(slab));
@@ -60,13 +60,15 @@ void EntryPool::FreeBlock(Slab* slab, void* block) {
   }
 }
 
-EntryPool::Slab* EntryPool::NewSlab(size_t block_bytes) {
-  void* memory = std::aligned_alloc(kSlabBytes, kSlabBytes);
-  if (memory == nullptr) EndProcessOutOfMemory(kSlabBytes);
-  ThreadMemory::AddSpareBytes(kSlabBytes);
+SlabPool::Slab* SlabPool::NewSlab(size_t block_bytes) {
+  const size_t slab_bytes = slab_count_ < kSmallSlabs ? kSmallSlabBytes : kSlabBytes;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, kSlabBytes, slab_bytes) != 0) EndProcessOutOfMemory(slab_bytes);
+  ThreadMemory::AddSpareBytes(static_cast<int64_t>(slab_bytes));
   auto* slab = new (memory) Slab{.pool = this,
                                  .next = nullptr,
                                  .previous = nullptr,
+                                 .slab_bytes = static_cast<uint32_t>(slab_bytes),
                                  .block_bytes = static_cast<uint32_t>(block_bytes),
                                  .used_count = 0,
                                  .first_free = 0,
@@ -76,13 +78,13 @@ EntryPool::Slab* EntryPool::NewSlab(size_t block_bytes) {
   return slab;
 }
 
-void EntryPool::DeleteSlab(Slab* slab) {
-  ThreadMemory::AddSpareBytes(-int64_t{kSlabBytes});
+void SlabPool::DeleteSlab(Slab* slab) {
+  ThreadMemory::AddSpareBytes(-int64_t{slab->slab_bytes});
   std::free(slab);
   --slab_count_;
 }
 
-void EntryPool::Open(Slab* slab) {
+void SlabPool::Open(Slab* slab) {
   Slab*& first = open_[ClassOf(slab->block_bytes)];
   slab->previous = nullptr;
   slab->next = first;
@@ -90,7 +92,7 @@ void EntryPool::Open(Slab* slab) {
   first = slab;
 }
 
-void EntryPool::Close(Slab* slab) {
+void SlabPool::Close(Slab* slab) {
   (slab->previous != nullptr ? slab->previous->next : open_[ClassOf(slab->block_bytes)]) = slab->next;
   if (slab->next != nullptr) slab->next->previous = slab->previous;
   slab->next = slab->previous = nullptr;
