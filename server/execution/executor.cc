@@ -68,18 +68,19 @@ Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& tr
 }  // namespace refusals
 
 void Executor::ReadClocks() {
-  SetCurrentTime(lap_.BeginLap());
+  ReadTime();
+  if (lap_.LapCount() == wall_time_lap_) return;
+  wall_time_lap_ = lap_.LapCount();
   current_execution_.wall_base_us = parts_.env.clock.WallUs() - current_execution_.last_us;
 }
 
-void Executor::ReadTime() { SetCurrentTime(lap_.NowUs()); }
-
-void Executor::SetCurrentTime(int64_t real_us) {
-  current_execution_.real_us = real_us;
+void Executor::ReadTime() {
+  current_execution_.real_us = lap_.NowUs();
   current_execution_.last_us = parts_.env.clock.MonotonicUsAtRealUs(current_execution_.real_us);
 }
 
 void Executor::AdvanceUnitWallTime() {
+  lap_.BeginLap();
   ReadClocks();
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }

@@ -48,8 +48,9 @@ Pump::Pump(const Services& services)
              .current_execution = services.clients.current_execution},
       prefetcher_({parts_.keyspace, parts_.executor}) {}
 
-Pump::Outcome Pump::Run(Session& session) {
+Pump::Outcome Pump::Run(Session& session, size_t received) {
   BeginPipelineTime();
+  if (received != 0) session.usage.NoteInput(received, parts_.current_execution.NowMs());
   const uint64_t messages = parts_.clients.MessageCount();
   const Outcome outcome = parts_.env.phase.HasStopped() ? Outcome::kClosing : RunWithinShare(session);
   EndPipelineTime();

@@ -34,8 +34,8 @@ class Pump {  // runs the requests that a session has sent
   explicit Pump(const Services& services);
 
   // Runs the requests in session.in. The parser copies the input that was not processed, so the caller need not keep
-  // the input.
-  Outcome Run(Session& session);  // runs the requests in the session's input
+  // the input. `received`: how many bytes of the input have arrived just now, for the statistics of the client.
+  Outcome Run(Session& session, size_t received = 0);  // runs the requests in the session's input
 
  private:
   struct Parts {  // the objects that Pump uses; its constructor gets them

@@ -146,12 +146,11 @@ void Connection::Receive() {
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
   session_->in.Received(bytes);
-  session_->usage.NoteInput(bytes, host_->services().env.clock.MonotonicMs());
   session_->usage.NoteBufferedInput(session_->in.BufferedBytes());
   ServerStats& stats = host_->services().env.stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
-  RunPump();
+  RunPump(bytes);
 }
 
 void Connection::ReceiveInNextTurn() {
@@ -191,8 +190,8 @@ void Connection::UnsubscribeThenClose() {
   });
 }
 
-void Connection::RunPump() {
-  Pump::Outcome outcome = host_->pump().Run(*session_);
+void Connection::RunPump(size_t received) {
+  Pump::Outcome outcome = host_->pump().Run(*session_, received);
   if (session_->closing) return;
   switch (outcome) {
     case Pump::Outcome::kIdle:
@@ -219,7 +218,7 @@ void Connection::ResumeInNextTurn() {
 }
 
 void Connection::Resume() {
-  if (!session_->closing && !is_unsubscribing_to_close_) RunPump();
+  if (!session_->closing && !is_unsubscribing_to_close_) RunPump(0);
 }
 
 void Connection::Flush(size_t most_bytes) {

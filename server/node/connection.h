@@ -67,8 +67,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   void ResumeInNextTurn();                       // calls RunPump in the next turn; other clients run first
   void HandleDisconnect(Transfer::State state);  // kEnded: closes the client after its replies; kFailed: closes it
   void UnsubscribeThenClose();                   // removes the subscriptions, perhaps over several turns, then closes
-  void RunPump();                            // runs those of the client's requests that have arrived and may run now
-  Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
+  void RunPump(size_t received);                 // runs the requests that may run now; `received`: bytes just read
+  Session& BecomeClientOf(NodeHost& other);      // makes a session on `other` with the unread input, closes the old one
   // Gives a client that has returned to the server that accepted it (`home`) the user that it had when it left. Treats
   // the client as new if that user was deleted or turned off.
   void RestoreUserOnReturn(Session& session,  // gives a client that is back at `home` its former user
