@@ -25,6 +25,10 @@ ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd:
 
 const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
   resolved_.clear();
+  if (batch.requests.size() == 1) {
+    resolved_.push_back({parts_.executor.Resolve(batch.Words(batch.requests[0])), {}});
+    return resolved_;
+  }
   hashes_.clear();
   member_lookups_.clear();
   list_lookups_.clear();
@@ -41,7 +45,7 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
     }
     resolved_.push_back({command, {}});
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
-    if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
+    if (key == 0 || key >= words.size()) continue;
     if (hashes_.empty() || words[key] != last_key) {
       last_key = words[key];
       hashes_.push_back(data.Hash(last_key));

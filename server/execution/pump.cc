@@ -114,7 +114,8 @@ Pump::Outcome Pump::PumpOutcomeOf(RequestRunner::Outcome outcome) {
 }
 
 Pump::Outcome Pump::RunGroups(Session& session) {
-  for (size_t done = 0; done < kMaxRequestsPerTurn; done += batch_.requests.size()) {
+  size_t done = 0;
+  while (done < kMaxRequestsPerTurn) {
     RequestParser::Status status = ParseGroup(session);
     Outcome outcome = RunGroup(session);
     if (outcome != Outcome::kIdle) return outcome;
@@ -124,12 +125,13 @@ Pump::Outcome Pump::RunGroups(Session& session) {
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
     if (IsTurnUsedUp() && !session.in.UnparsedInput().empty()) return Outcome::kMore;
+    done += batch_.requests.size();
+    batch_.Clear();
   }
   return Outcome::kMore;
 }
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
-  batch_.Clear();
   // A request of the primary must be accepted, so proto-max-bulk-len does not apply to it.
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;

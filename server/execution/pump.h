@@ -68,7 +68,7 @@ class Pump {  // runs the requests that a session has sent
   // a request is blocked or paused, or if a failure closes the link.
   void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
-  RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
+  RequestParser::Status ParseGroup(Session& session);            // parses requests into the empty batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { used_turn_us_ += ThisPipelineUs(); }  // adds this pipeline's time
   int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
