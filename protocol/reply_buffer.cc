@@ -5,18 +5,6 @@
 
 namespace respite {
 
-std::unique_ptr<char[]> BlockPool::Take() {
-  if (free_.empty()) return std::unique_ptr<char[]>(new char[kBlockBytes]);
-  auto block = std::move(free_.back());
-  free_.pop_back();
-  min_free_blocks_ = std::min(min_free_blocks_, free_.size());
-  return block;
-}
-
-void BlockPool::Return(std::unique_ptr<char[]> block) {
-  if (free_.size() < kMaxFreeBlocks) free_.push_back(std::move(block));
-}
-
 void BlockPool::Trim() {
   free_.resize(free_.size() - (min_free_blocks_ + 1) / 2);
   min_free_blocks_ = free_.size();
@@ -147,10 +135,11 @@ void ReplyBuffer::RollBack(size_t size) {
 
 void ReplyBuffer::Clear() {
   if (HasOverflowed()) EndOverflow();
-  for (size_t i = head_; i < segments_.size(); ++i) Release(segments_[i]);
+  for (Segment& segment : segments_)
+    if (segment.block) pool_->Return(std::move(segment.block));
   segments_.clear();
   if (segments_.capacity() > 8) segments_.shrink_to_fit();
-  head_ = front_sent_bytes_ = room_ = size_ = 0;
+  head_ = front_sent_bytes_ = room_ = size_ = held_bytes_ = block_bytes_ = 0;
   end_ = nullptr;
 }
 

@@ -6,6 +6,7 @@
 // while it is being written.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -26,8 +27,16 @@ class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
   static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block in bytes
   static constexpr size_t kMaxFreeBlocks = 1024;    // maximum number of free blocks in the pool
 
-  std::unique_ptr<char[]> Take();
-  void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse; frees it if the pool has enough
+  std::unique_ptr<char[]> Take() {
+    if (free_.empty()) return std::unique_ptr<char[]>(new char[kBlockBytes]);
+    std::unique_ptr<char[]> block = std::move(free_.back());
+    free_.pop_back();
+    min_free_blocks_ = std::min(min_free_blocks_, free_.size());
+    return block;
+  }
+  void Return(std::unique_ptr<char[]> block) {  // keeps a block for reuse; frees it if the pool has enough
+    if (free_.size() < kMaxFreeBlocks) free_.push_back(std::move(block));
+  }
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
   void Clear();                                           // frees all free blocks, for example before keys are evicted
@@ -102,6 +111,10 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     size_ = 0;
   }
 
+  Bytes Front() const {  // the first block or Blob part that waits to be sent; requires: the buffer is not empty
+    const Bytes view = View(head_);
+    return {view.data() + front_sent_bytes_, view.size() - front_sent_bytes_};
+  }
   // VisitFront calls visit(Bytes) for each of the first `max` blocks and Blob parts that wait to be sent.
   template <class Visit>
   void VisitFront(size_t max, Visit&& visit) const {  // calls visit(Bytes) for up to `max` unsent segments

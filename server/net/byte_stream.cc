@@ -89,7 +89,7 @@ Transfer ByteStream::ReceiveUntapped(std::span<char> target) {
   return {Transfer::State::kMoved, static_cast<size_t>(received)};
 }
 
-Transfer ByteStream::SendUntapped(Bytes bytes) {
+inline Transfer ByteStream::SendUntapped(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
   const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent < 0) return FailedTransfer();
@@ -102,9 +102,8 @@ Transfer ByteStream::SendUntapped(const ReplyBuffer& output, SendLimits limits) 
   if (tls_ != nullptr) return tls_->Send(output, limits.allowed);
   size_t most = std::min(limits.preferred, limits.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper
-    Bytes piece;
-    output.VisitFront(1, [&](Bytes front) { piece = front; });
-    return SendUntapped(piece.substr(0, most));
+    const Bytes piece = output.Front();
+    return SendUntapped({piece.data(), std::min(piece.size(), most)});
   }
   std::array<iovec, kPiecesPerWrite> pieces;
   msghdr message{};
