@@ -37,21 +37,27 @@ Session* Clients::Find(uint64_t id) const {
 void Clients::FlushQueued(const RealClock& real_clock) {
   flushing_sessions_.swap(sessions_to_flush_);
   const size_t replies = flushing_sessions_.size();
-  flushing_sessions_.insert(flushing_sessions_.end(), with_messages_.begin(), with_messages_.end());
-  with_messages_.clear();
+  if (!with_messages_.empty()) {
+    flushing_sessions_.insert(flushing_sessions_.end(), with_messages_.begin(), with_messages_.end());
+    with_messages_.clear();
+  }
   const size_t most_bytes =
       std::clamp(kBytesPerTurn / std::max(flushing_sessions_.size(), size_t{1}), kMinBytesPerFlush, kMaxBytesPerFlush);
-  size_t at = 0;  // by index, since a flush may close and remove any session
-  while (at < replies) Flush(at++, most_bytes);
-  const int64_t until_us = at < flushing_sessions_.size() ? real_clock.NowUs() + kMaxMessageFlushUs : 0;
-  while (at < flushing_sessions_.size()) {
-    Flush(at++, most_bytes);
-    if (real_clock.NowUs() >= until_us) break;
-  }
+  for (size_t i = 0; i < replies; ++i) Flush(i, most_bytes);  // by index, since a flush may remove any session
+  has_unsent_messages_ = false;
+  if (replies < flushing_sessions_.size()) FlushMessages(replies, most_bytes, real_clock);
+  flushing_sessions_.clear();
+}
+
+void Clients::FlushMessages(size_t first, size_t max_bytes, const RealClock& real_clock) {
+  const int64_t until_us = real_clock.NowUs() + kMaxMessageFlushUs;
+  size_t at = first;
+  do {
+    Flush(at++, max_bytes);
+  } while (at < flushing_sessions_.size() && real_clock.NowUs() < until_us);
   has_unsent_messages_ = at < flushing_sessions_.size();
   std::copy_if(flushing_sessions_.begin() + static_cast<ptrdiff_t>(at), flushing_sessions_.end(),
                std::back_inserter(with_messages_), [](const Session* session) { return session != nullptr; });
-  flushing_sessions_.clear();
 }
 
 void Clients::Flush(size_t place, size_t max_bytes) {

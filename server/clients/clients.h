@@ -103,6 +103,9 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;   // most bytes for one session
   static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;    // least bytes for one session
 
+  // Sends messages of the sessions flushing_sessions_[first] and later, for at most kMaxMessageFlushUs, and puts the
+  // remaining sessions back into with_messages_.
+  void FlushMessages(size_t first, size_t max_bytes, const RealClock& real_clock);  // sends messages for a limited time
   void Flush(size_t place, size_t max_bytes);  // sends at most `max_bytes` of the session flushing_sessions_[place]
 
   BlockPool& pool_;                                        // owns free memory blocks for output

@@ -173,6 +173,7 @@ void EventLoop::EndTurn(int64_t turn_us) {
 }
 
 void EventLoop::MakePostedDue() {
+  if (posted_tasks_.empty()) return;
   std::ranges::move(posted_tasks_, std::back_inserter(due_));
   posted_tasks_.clear();
 }

@@ -224,9 +224,8 @@ void Housekeeping::ResumePaused() { Resume(services_.clients.registry, services_
 
 void Housekeeping::ResumeUnblocked() {
   // Repeats until no unblocked client is left, because a resumed client may unblock others.
-  for (auto sessions = services_.clients.registry.TakeUnblocked(); !sessions.empty();
-       sessions = services_.clients.registry.TakeUnblocked())
-    Resume(services_.clients.registry, sessions);
+  while (services_.clients.registry.HasUnblockedSessions())
+    Resume(services_.clients.registry, services_.clients.registry.TakeUnblocked());
 }
 
 }  // namespace respite

@@ -82,6 +82,7 @@ bool NodeHost::ServeDuringLongTask() {
 }
 
 void NodeHost::RemoveGone() {
+  if (gone_.empty()) return;
   for (const auto& [session, owner] : std::exchange(gone_, {})) services_.clients.registry.Remove(*session);
 }
 
