@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "server/net/direct_calls.h"
 #include "server/net/tls/tls_stream.h"
 
 namespace respite {
@@ -83,7 +84,7 @@ void ByteStream::TellSent(const ReplyBuffer& output, Transfer sent) {
 
 Transfer ByteStream::ReceiveUntapped(std::span<char> target) {
   if (tls_ != nullptr) return tls_->Receive(target);
-  const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
+  const ssize_t received = direct::Receive(socket_.Get(), target.data(), target.size());
   if (received < 0) return FailedTransfer();
   if (received == 0) return {Transfer::State::kEnded};
   return {Transfer::State::kMoved, static_cast<size_t>(received)};
@@ -91,7 +92,7 @@ Transfer ByteStream::ReceiveUntapped(std::span<char> target) {
 
 inline Transfer ByteStream::SendUntapped(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
-  const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  const ssize_t sent = direct::Send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent < 0) return FailedTransfer();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }

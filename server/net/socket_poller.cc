@@ -10,6 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "server/net/direct_calls.h"
+
 namespace respite {
 
 namespace {
@@ -121,7 +123,7 @@ int SocketPoller::Serve() {
 
 bool SocketPoller::ServeRound(Usage& usage) {
   Round round;
-  const int ready = epoll_wait(set_->descriptor.native_handle(), round.events.data(), kMaxEventsPerRound, 0);
+  const int ready = direct::WaitForEvents(set_->descriptor.native_handle(), round.events.data(), kMaxEventsPerRound, 0);
   round.size = static_cast<size_t>(std::max(ready, 0));
   round.outer = std::exchange(round_, &round);
   for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
