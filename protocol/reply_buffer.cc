@@ -16,13 +16,6 @@ void BlockPool::Clear() {
   min_free_blocks_ = 0;
 }
 
-Bytes ReplyBuffer::View(size_t index) const {
-  const Segment& segment = segments_[index];
-  if (!segment.block) return {segment.blob.ConstData() + segment.offset, segment.size};
-  const char* begin = segment.block.get();
-  return {begin, IsOpen(index) ? static_cast<size_t>(end_ - begin) : segment.size};
-}
-
 void ReplyBuffer::CloseBlock() {
   if (end_ == nullptr) return;
   Segment& last = segments_.back();
@@ -135,9 +128,10 @@ void ReplyBuffer::RollBack(size_t size) {
 
 void ReplyBuffer::Clear() {
   if (HasOverflowed()) EndOverflow();
-  for (Segment& segment : segments_)
-    if (segment.block) pool_->Return(std::move(segment.block));
-  segments_.clear();
+  while (!segments_.empty()) {
+    if (segments_.back().block) pool_->Return(std::move(segments_.back().block));
+    segments_.pop_back();
+  }
   if (segments_.capacity() > 8) segments_.shrink_to_fit();
   head_ = front_sent_bytes_ = room_ = size_ = held_bytes_ = block_bytes_ = 0;
   end_ = nullptr;

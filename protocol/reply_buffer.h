@@ -152,7 +152,12 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   bool IsOpen(size_t index) const {  // true: this segment is a block to which bytes can be appended
     return end_ != nullptr && index + 1 == segments_.size() && !HasOverflowed();
   }
-  Bytes View(size_t index) const;
+  Bytes View(size_t index) const {  // all bytes of this segment, also those that are sent
+    const Segment& segment = segments_[index];
+    if (!segment.block) return {segment.blob.ConstData() + segment.offset, segment.size};
+    const char* const begin = segment.block.get();
+    return {begin, IsOpen(index) ? static_cast<size_t>(end_ - begin) : segment.size};
+  }
   void AddBlock();                        // appends an empty block, the new open one; overflows above the limit
   void CloseBlock();                      // closes the open block: no bytes are appended to it any more
   bool ExceedsLimit(size_t more) const {  // true: with `more` further bytes, more than limit_ bytes would be held

@@ -26,7 +26,7 @@ constexpr int64_t kUnusual = -1;
 // Reads "<mark><number>\r\n" at `at`, advances `at` and returns the number. If there is no such text with few digits
 // before `end`, returns kUnusual and leaves `at` unchanged. Numbers of one or two digits, which are the most frequent,
 // need no loop.
-inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
+[[gnu::always_inline]] inline int64_t TakeShortNumber(const char*& at, const char* end, char mark) {
   constexpr ptrdiff_t kShortest = 4;  // "*1\r\n"
   if (end - at < kShortest || at[0] != mark) return kUnusual;
   const unsigned first = static_cast<unsigned char>(at[1]) - '0';

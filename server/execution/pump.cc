@@ -123,8 +123,8 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       CloseAfterProtocolError(session);
       return Outcome::kClosing;
     }
-    if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
-    if (IsTurnUsedUp() && !session.in.UnparsedInput().empty()) return Outcome::kMore;
+    if (status == RequestParser::Status::kIncomplete || session.in.UnparsedInput().empty()) return Outcome::kIdle;
+    if (IsTurnUsedUp()) return Outcome::kMore;
     done += batch_.requests.size();
     batch_.Clear();
   }
@@ -142,10 +142,11 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A group ends
   // after a request with a large argument, because Unread could not give that argument back to the parser.
   size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
-  RequestParser::Status status = RequestParser::Status::kRequest;
-  while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
+  RequestParser::Status status;
+  do {
     status = session.in.ParseInto(batch_, limits);
-  }
+  } while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty() &&
+           !session.in.UnparsedInput().empty());
   return status;
 }
 

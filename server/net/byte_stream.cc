@@ -18,6 +18,21 @@ namespace {
 
 constexpr size_t kPiecesPerWrite = 64;
 
+// Sends at most `most` bytes of the output with one sendmsg. Not inlined, because its large array on the stack would
+// burden the sending of short replies.
+[[gnu::noinline]] ssize_t SendPieces(int socket, const ReplyBuffer& output, size_t most) {
+  std::array<iovec, kPiecesPerWrite> pieces;
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  output.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
+    if (most == 0) return;
+    const size_t size = std::min(piece.size(), most);
+    pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), size};
+    most -= size;
+  });
+  return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
 }  // namespace
 
 ByteStream::ByteStream(Descriptor socket) : socket_(std::move(socket)) {}
@@ -101,21 +116,12 @@ Transfer ByteStream::SendUntapped(const ReplyBuffer& output, SendLimits limits) 
   // With TLS, offers `allowed` bytes, even if that is more than `preferred`. OpenSSL itself limits how much one call
   // sends, and after kLater the next call must not offer fewer bytes than the call before it.
   if (tls_ != nullptr) return tls_->Send(output, limits.allowed);
-  size_t most = std::min(limits.preferred, limits.allowed);
+  const size_t most = std::min(limits.preferred, limits.allowed);
   if (output.SegmentCount() == 1) {  // for one segment, this system call is cheaper
     const Bytes piece = output.Front();
     return SendUntapped({piece.data(), std::min(piece.size(), most)});
   }
-  std::array<iovec, kPiecesPerWrite> pieces;
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  output.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
-    if (most == 0) return;
-    const size_t size = std::min(piece.size(), most);
-    pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), size};
-    most -= size;
-  });
-  const ssize_t sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
+  const ssize_t sent = SendPieces(socket_.Get(), output, most);
   if (sent < 0) return FailedTransfer();
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
