@@ -62,7 +62,7 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
 };
 
 struct AllocatorStats {  // jemalloc's statistics, in bytes
-  size_t allocated = 0;  // bytes of all allocations that are in use; free blocks of an SlabPool count
+  size_t allocated = 0;  // bytes of all allocations that are in use; free blocks of a SlabPool count
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages

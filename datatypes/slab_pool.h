@@ -44,7 +44,7 @@ class SlabPool {  // memory for many small blocks with one owner
   // Requires: Suits(bytes). Ends the process if there is no memory. Cost: O(1).
   void* Allocate(size_t bytes);  // returns a block of at least this size, aligned to 4 bytes
   // Cost: O(1).
-  static void Free(void* block);  // frees a block; it must be of an SlabPool that still exists
+  static void Free(void* block);  // frees a block; it must be of a SlabPool that still exists
 
   static size_t SizeOf(const void* block) { return SlabOf(block)->block_bytes; }  // bytes of a block in use
   static const SlabPool* Of(const void* block) { return SlabOf(block)->pool; }    // the SlabPool of a block in use

@@ -110,9 +110,9 @@ void SocketPoller::LetSocketsEndNextWait() {
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }
 
-// Calls the watchers of ready sockets, and returns how many were called. Calls epoll_wait up to kMaxRoundsPerTurn
-// times, because other sockets become ready meanwhile: a turn of the event loop has fixed costs, so a turn should serve
-// many sockets.
+// Calls the watchers of ready sockets, and returns how many were called. Looks up to kMaxRoundsPerTurn times for ready
+// sockets, because others become ready meanwhile: a turn of the event loop has fixed costs, so a turn should serve many
+// sockets.
 int SocketPoller::Serve() {
   Usage usage;
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {
@@ -138,7 +138,8 @@ bool SocketPoller::ServeRound(Usage& usage) {
     ++usage.served;
   }
   round_ = round.outer;
-  return round.size == kMaxEventsPerRound || usage.served > served_before;
+  // A single ready socket may belong to a client that waits for each reply: then no other socket is ready yet.
+  return round.size > 1 && (round.size == kMaxEventsPerRound || usage.served > served_before);
 }
 
 void SocketPoller::CallWatcher(const Round& round, size_t place) {
