@@ -39,7 +39,6 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
 
   // The result is never less than an earlier result. Cost: one reading of the RealClock, sometimes two.
   int64_t BeginLap() {  // reads the RealClock and returns its time in µs; NowUs then adds the ticks since
-    ++lap_count_;
     const int64_t now_us = real_clock_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= next_rate_measurement_us_) MeasureRate();
@@ -55,8 +54,6 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
     last_us_ = std::max(last_us_, began_us_ + static_cast<int64_t>((ticks * us_per_tick_) >> kFractionBits));
     return last_us_;
   }
-
-  uint64_t LapCount() const { return lap_count_; }  // how many laps have begun; changes at least every 4 ms of readings
 
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
@@ -85,7 +82,6 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures a new one from `mark` on
 
   const RealClock& real_clock_;     // read once per lap; and by every NowUs while the tick rate is unknown
-  uint64_t lap_count_ = 0;          // number of calls of BeginLap
   uint64_t began_ticks_ = 0;        // what the tick counter showed when the lap began
   int64_t began_us_ = 0;            // when the lap began (real time)
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs

@@ -114,7 +114,7 @@ void Database::Clear() {
   entries_with_deadline_.Clear();
   hashes_with_field_deadlines_.Clear();
   if (by_slot_ != nullptr) by_slot_->Clear();
-  if (pool_ != nullptr) pool_->FreeEmptySlabs();
+  if (pool_ != nullptr) pool_->FreeSpareSlab();
 }
 
 Entry* Database::UpdateMovedEntry(Entry* from, Entry* to) {

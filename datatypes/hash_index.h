@@ -200,10 +200,11 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     page.Clear(cell, page.HomeBucketOf(hash));
     --size_;
     const bool is_sparse = page->used < kMinItemsPerBucket * static_cast<uint32_t>(page.BucketCount());
-    if (!is_sparse) return slot;
-    if (BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
-    if (depth_ != 0 && directory_[at]->used % 16 == 0) MergePageIfSparse(at);
+    if (is_sparse && BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
+    const size_t used = directory_[at]->used;
+    if (depth_ != 0 && used % 16 == 0 && used <= kMaxMergedItems / 2) MergePageIfSparse(at);
     FillHoles();
+    if (store_ != nullptr && page_count_ < kDensePages / 4) LeaveStore();
     return slot;
   }
 
@@ -283,6 +284,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
   PageRef NewPage(int buckets, int depth, uint32_t prefix);  // allocates an empty page for hashes from `prefix` on
   void DeletePage(PageRef page);                             // frees a page; does nothing for a null reference
+  void LeaveStore();                                         // moves all pages out of the store, and frees it
   void FillHoles();  // moves pages into the places of those that DeletePage has freed, and corrects the directory
 
   size_t DirectoryIndexOf(uint64_t hash) const {  // the index in directory_ of the page of this hash

@@ -38,6 +38,21 @@ void HashIndex<Slot, Hasher>::FillHoles() {  // moves pages into the places of f
 }
 
 template <class Slot, class Hasher>
+void HashIndex<Slot, Hasher>::LeaveStore() {  // moves all pages out of the store, and frees it
+  for (size_t at = 0; at < directory_.size(); at += Span(directory_[at])) {
+    const PageRef page = directory_[at];
+    if (!page->is_dense) continue;
+    const size_t bytes = Page::BytesOf(page.BucketCount());
+    void* memory = ::operator new (bytes, std::align_val_t{alignof(Page)});
+    std::memcpy(memory, page.Get(), bytes);
+    const PageRef moved(memory, page.BucketCount(), page->depth);
+    moved->is_dense = false;
+    SetDirectory(at, Span(moved), moved);
+  }
+  store_.reset();
+}
+
+template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::FreePages() {  // frees all pages of the directory
   ForEachPage([&](PageRef page) {
     if (page && !page->is_dense) ::operator delete (page.Get(), std::align_val_t{alignof(Page)});

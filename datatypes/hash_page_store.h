@@ -42,7 +42,7 @@ class HashPageStore {  // memory for the pages of one table; moves pages, so tha
 
  private:
   static constexpr size_t kChunkBytes = size_t{64} << 10;  // size of a chunk
-  static constexpr size_t kMaxSpareChunks = 4;             // maximum number of chunks without pages that are kept
+  static constexpr size_t kMaxSpareChunks = 2;             // maximum number of chunks without pages that are kept
   struct Size {                                            // the pages of one size
     size_t bytes = 0;                                      // size of a page
     std::vector<char*> chunks;                             // each has room for PagesPerChunk() pages

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/byte_order.h"
 #include "base/out_of_memory.h"
@@ -133,7 +134,22 @@ bool HashTable::Remove(Bytes name) {
   if (field == nullptr) return false;
   if (field->IsTimed()) RemoveAt(field->HeapIndex());
   HashField::Free(field);
+  if (pool_ != nullptr && index_.Size() < kPooledFrom / 4) LeavePool();
   return true;
+}
+
+void HashTable::LeavePool() {
+  const std::unique_ptr<SlabPool> pool = std::move(pool_);  // is freed after its blocks
+  std::vector<HashField*> fields;
+  index_.ForEach([&](HashField* field) {
+    if (field->IsPooled()) fields.push_back(field);
+  });
+  for (HashField* field : fields) {
+    const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
+    HashField* moved = HashField::Create(field->Key(), field->Value(), kind, nullptr);
+    if (field->IsTimed()) SetHeapItem(field->HeapIndex(), {(*heap_)[field->HeapIndex()].deadline_ms, moved});
+    ReplaceField(field, moved, index_.Hash(moved->Key()));
+  }
 }
 
 void HashTable::ReplaceField(HashField* old, HashField* field, uint64_t hash) {

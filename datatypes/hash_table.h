@@ -5,8 +5,8 @@
 //   sizes   groups of 7 bits, least significant first; the high bit of a byte means that another group follows
 //
 // A name of 14 bytes with a value of 12 takes 28 bytes. jemalloc would use its size class of 32. So the fields that are
-// added to a hash of kPooledFrom fields or more get their memory from a SlabPool of the hash. A block is always as
-// large as its size class, so a new value of nearly equal size is often stored in place.
+// added to a hash of kPooledFrom fields or more get their memory from a SlabPool of the hash, until few are left. A
+// block is always as large as its size class, so a new value of nearly equal size is often stored in place.
 //
 // Deadlines of fields are kept in a min-heap; a field stores its index in the heap, and the heap points to the field.
 // So the next deadline is known immediately, and a search for expired fields reads hardly any other fields. A field
@@ -101,13 +101,13 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   size_t UsedBytes(size_t samples) const override;  // bytes of the hash, estimated from `samples` fields; 0: exact
 
   // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
-  // value or its deadline changes. Cost: O(1).
+  // value or its deadline changes, or any field is removed. Cost: O(1).
   const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }
 
   enum class Outcome : uint8_t { kAdded, kReplaced };
   // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
-  // Cost: O(1), or O(log n) for a field with a deadline.
+  // Cost: O(1), or O(log n) for a field with a deadline. If few fields are left, gives the pool up, which moves them.
   bool Remove(Bytes name);  // removes a field; false: there is no such field
 
   int64_t DeadlineOf(const HashField& field) const;  // the field's deadline in Unix ms, or kNoDeadline
@@ -156,6 +156,7 @@ class HashTable final : public Object {  // the value of a large hash: fields by
     if (pool_ == nullptr && index_.Size() >= kPooledFrom) pool_ = std::make_unique<SlabPool>();
     return pool_.get();
   }
+  void LeavePool();                                                    // moves all fields out of the pool, and frees it
   void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // index_ gets `field` for `old`; frees `old`
   // The copy has room for a heap index (kTimed) or not (kPlain). Frees the old field.
   HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy

@@ -52,6 +52,7 @@ bool ScoreTable::Remove(Bytes member) {
   if (record == nullptr) return false;
   tree_.Remove(record);
   ScoredMember::Destroy(record);
+  LeavePoolIfFew();
   return true;
 }
 
@@ -61,6 +62,19 @@ void ScoreTable::RemoveRange(size_t first, size_t count) {
     members_.Remove(member, Hash(member));
     ScoredMember::Destroy(record);
   });
+  LeavePoolIfFew();
+}
+
+void ScoreTable::LeavePoolIfFew() {
+  if (pool_ == nullptr || Size() >= kPooledFrom / 4) return;
+  for (auto at = tree_.First(); !at.AtEnd(); at.Next()) {
+    ScoredMember* record = (*at).member;
+    ScoredMember* moved = ScoredMember::Create(record->Score(), record->Member());
+    members_.Replace(record, moved, Hash(moved->Member()));
+    tree_.Replace(record, moved);
+    ScoredMember::Destroy(record);
+  }
+  pool_.reset();
 }
 
 bool ScoreTable::IsConsistent() const {

@@ -53,7 +53,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this table
     tree_.ChangeScore(member, score);
   }
-  // Cost: O(log n).
+  // Remove and RemoveRange give the pool up if few members are left, which moves their records. Cost: O(log n).
   bool Remove(Bytes member);  // removes a member; false: there is no such member
   // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf from which members are removed.
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
@@ -66,6 +66,8 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
 
  private:
   static constexpr size_t kPooledFrom = 4096;  // number of members from which on there is a pool
+
+  void LeavePoolIfFew();  // if few members are left, moves their records out of the pool, and frees it
 
   std::unique_ptr<SlabPool> pool_;  // memory of small records; null: there was none when the members were added
   MemberIndex members_;             // the members by text; this table owns the members

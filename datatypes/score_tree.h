@@ -98,6 +98,8 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   // Requires: the record is in the tree, and since its insertion only ChangeScore has changed its score. Cost: O(log
   // n).
   void Remove(const ScoredMember* member);  // removes a record from the tree, without freeing the record
+  // Stores another record with the same score and text. Requires: `old` is in the tree. Cost: O(log n).
+  void Replace(const ScoredMember* old, ScoredMember* record);  // stores `record` where `old` was
   // Changes only one leaf if the order of the members stays as it was. Requires: the record is in the tree.
   void ChangeScore(ScoredMember* member, double score);  // sets the score, and moves the record to its new place
   // RemoveRange removes `count` items from rank `first` on, and calls visit(ScoredMember*) for each. `visit` may free
@@ -306,6 +308,12 @@ inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the membe
   const Leaf* previous = leaf_->previous;
   const uint32_t distance = kPrefetchDistance - index_;
   if (previous != nullptr && distance <= previous->count) Prefetch(previous->members[previous->count - distance]);
+}
+
+inline void ScoreTree::Replace(const ScoredMember* old, ScoredMember* record) {  // stores `record` where `old` was
+  Path path = PathToItem(old);
+  path.leaf->members[path.index] = record;
+  if (path.index == 0) UpdateSeparators(path, height_, {record->Score(), record});
 }
 
 inline ScoreTree::Cursor ScoreTree::Last() const {

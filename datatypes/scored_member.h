@@ -4,8 +4,8 @@
 //          8   size of the member * 2 + pooled: 7 bits per byte, low bits first; the high bit means that more bytes
 //          follow …   the bytes of the member
 //
-// A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32, and a SlabPool 28. The record never
-// moves: the member index and the score tree both point to it, and a new score is written in place.
+// A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32, and a SlabPool 28. The member index
+// and the score tree both point to the record, and a new score is written in place.
 #pragma once
 
 #include <malloc.h>

@@ -4,23 +4,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/out_of_memory.h"
 
 namespace respite {
 
 SlabPool::~SlabPool() {
-  FreeEmptySlabs();
+  FreeSpareSlab();
   assert(slab_count_ == 0);
 }
 
-void SlabPool::FreeEmptySlabs() {
-  for (Slab* slab : open_) {
-    // If no block of this size is in use, this is the only slab: FreeBlock has freed the others.
-    if (slab == nullptr || slab->used_count != 0) continue;
-    Close(slab);
-    DeleteSlab(slab);
-  }
+void SlabPool::FreeSpareSlab() {
+  if (spare_ != nullptr) DeleteSlab(std::exchange(spare_, nullptr));
 }
 
 void* SlabPool::Allocate(size_t bytes) {
@@ -54,17 +50,23 @@ void SlabPool::FreeBlock(Slab* slab, void* block) {
   --slab->used_count;
   ThreadMemory::AddSpareBytes(slab->block_bytes);
   if (was_full) Open(slab);
-  if (slab->used_count == 0 && (slab->next != nullptr || slab->previous != nullptr)) {
-    Close(slab);
-    DeleteSlab(slab);
-  }
+  if (slab->used_count != 0) return;
+  Close(slab);
+  if (spare_ != nullptr) return DeleteSlab(slab);
+  spare_ = slab;
 }
 
 SlabPool::Slab* SlabPool::NewSlab(size_t block_bytes) {
-  const size_t slab_bytes = slab_count_ < kSmallSlabs ? kSmallSlabBytes : kSlabBytes;
   void* memory = nullptr;
-  if (posix_memalign(&memory, kSlabBytes, slab_bytes) != 0) EndProcessOutOfMemory(slab_bytes);
-  ThreadMemory::AddSpareBytes(static_cast<int64_t>(slab_bytes));
+  size_t slab_bytes = slab_count_ < kSmallSlabs ? kSmallSlabBytes : kSlabBytes;
+  if (spare_ != nullptr) {
+    slab_bytes = spare_->slab_bytes;
+    memory = std::exchange(spare_, nullptr);
+  } else {
+    if (posix_memalign(&memory, kSlabBytes, slab_bytes) != 0) EndProcessOutOfMemory(slab_bytes);
+    ThreadMemory::AddSpareBytes(static_cast<int64_t>(slab_bytes));
+    ++slab_count_;
+  }
   auto* slab = new (memory) Slab{.pool = this,
                                  .next = nullptr,
                                  .previous = nullptr,
@@ -73,7 +75,6 @@ SlabPool::Slab* SlabPool::NewSlab(size_t block_bytes) {
                                  .used_count = 0,
                                  .first_free = 0,
                                  .first_fresh = sizeof(Slab)};
-  ++slab_count_;
   Open(slab);
   return slab;
 }

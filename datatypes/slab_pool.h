@@ -6,10 +6,10 @@
 //
 //   | header, 64 bytes | block | block | … |
 //
-// The first few slabs take 16 KB, all others 256 KB, because jemalloc needs memory for each slab, too. A slab starts at
-// a multiple of 256 KB, so the address of a block tells the slab. The free blocks of a slab are a list: each begins
-// with the offset of the next one. A slab without blocks in use goes back to jemalloc, except the last one of each
-// size.
+// The first few slabs take 16 KB, all others 64 KB, because jemalloc needs memory for each slab, too. A slab starts at
+// a multiple of 64 KB, so the address of a block tells the slab. The free blocks of a slab are a list: each begins
+// with the offset of the next one. A slab without blocks in use goes back to jemalloc, except one, which is used for
+// the next size that needs a slab.
 //
 // A SlabPool has no lock. Its owner and all of its blocks must be used by one thread at a time. (FLUSHALL ASYNC hands a
 // database as a whole to the lazyfree thread; a single entry must first be moved out with Entry::MoveOutOfPool.)
@@ -28,8 +28,8 @@ class SlabPool {  // memory for many small blocks with one owner
   SlabPool() = default;
   SlabPool(const SlabPool&) = delete;
   SlabPool& operator=(const SlabPool&) = delete;
-  ~SlabPool();            // requires: no block is in use
-  void FreeEmptySlabs();  // gives the empty slabs that were kept back to jemalloc
+  ~SlabPool();           // requires: no block is in use
+  void FreeSpareSlab();  // gives the empty slab that was kept back to jemalloc
 
 #ifdef RESPITE_SANITIZED
   static constexpr bool kIsUsed = false;  // each entry has memory of its own, which the sanitizer watches
@@ -54,7 +54,7 @@ class SlabPool {  // memory for many small blocks with one owner
  private:
   static constexpr size_t kMinBlock = 8;                       // all blocks are larger than this, in bytes
   static constexpr size_t kMaxBlock = 124;                     // bytes of the largest block
-  static constexpr size_t kSlabBytes = size_t{256} << 10;      // size of a slab, and alignment of all slabs
+  static constexpr size_t kSlabBytes = size_t{64} << 10;       // size of a slab, and alignment of all slabs
   static constexpr size_t kSmallSlabBytes = size_t{16} << 10;  // size of the first slabs of a pool
   static constexpr size_t kSmallSlabs = 16;                    // while a pool has fewer slabs, a new one is small
 
@@ -77,14 +77,15 @@ class SlabPool {  // memory for many small blocks with one owner
   }
   static size_t ClassOf(size_t block_bytes) { return block_bytes / 4; }  // index in open_ of the slabs for this size
 
-  Slab* NewSlab(size_t block_bytes);  // allocates a slab, and adds it to open_
+  Slab* NewSlab(size_t block_bytes);  // makes a slab of the spare one, or allocates one, and adds it to open_
   void DeleteSlab(Slab* slab);        // frees an empty slab that is in no list
   void Open(Slab* slab);              // adds a slab that got a free block to open_
   void Close(Slab* slab);             // removes a slab from open_
   void FreeBlock(Slab* slab, void* block);
 
   std::array<Slab*, kMaxBlock / 4 + 1> open_ = {};  // [n]: the slabs for blocks of 4n bytes that have free blocks
-  size_t slab_count_ = 0;
+  Slab* spare_ = nullptr;                           // a slab without blocks in use, in no list; null: there is none
+  size_t slab_count_ = 0;                           // number of slabs, with the spare one
 };
 
 }  // namespace respite

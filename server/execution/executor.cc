@@ -69,8 +69,6 @@ Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& tr
 
 void Executor::ReadClocks() {
   ReadTime();
-  if (lap_.LapCount() == wall_time_lap_) return;
-  wall_time_lap_ = lap_.LapCount();
   current_execution_.wall_base_us = parts_.env.clock.WallUs() - current_execution_.last_us;
 }
 
@@ -80,7 +78,6 @@ void Executor::ReadTime() {
 }
 
 void Executor::AdvanceUnitWallTime() {
-  lap_.BeginLap();
   ReadClocks();
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
 }

@@ -82,9 +82,6 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.real_clock) {}
 
-  // Updates the cached times. Reads Unix time only if a new lap of the LapTimer has begun, at least every 4 ms: only a
-  // step of the machine's Unix time, which is rare, is noticed later. Requires: after TEST CLOCK has set the clock,
-  // AdvanceUnitWallTime was called.
   void ReadClocks() override;  // reads the clocks and updates the cached times; called before requests run
   const Command* Resolve(std::span<const Bytes> arguments) const;  // finds the command or subcommand; null: none
   Outcome Execute(Request& request);  // checks a request, then runs, queues or delays it; replies in session.out
@@ -218,7 +215,6 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   const Parts parts_;                    // the objects that the constructor got
   CurrentExecution& current_execution_;  // the command that runs now; only the Executor changes it
   LapTimer lap_;                         // reads the real time at low cost
-  uint64_t wall_time_lap_ = 0;           // the lap of lap_ in which ReadClocks last read Unix time
   int64_t unit_wall_us_ = 0;             // what TIME shows: Unix time in µs when the running Unit began
   size_t kept_output_end_ = 0;  // size of the session's output up to which CLIENT REPLY OFF drops nothing; 0: none
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call

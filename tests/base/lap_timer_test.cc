@@ -55,19 +55,6 @@ TEST(LapTimerTest, AsksThePaceUntilTheRateIsKnown) {
   EXPECT_EQ(ReadingsOf(real_clock, [&] { EXPECT_EQ(timer.NowUs(), real_clock.now_us); }), 1);
 }
 
-TEST(LapTimerTest, CountsLaps) {
-  TestRealClock real_clock;
-  Timer timer(real_clock);
-  LearnRate(timer, real_clock);
-  const uint64_t laps = timer.LapCount();
-  real_clock.PassUs(10);
-  timer.NowUs();
-  EXPECT_EQ(timer.LapCount(), laps);
-  real_clock.PassUs(10'000);
-  timer.NowUs();
-  EXPECT_EQ(timer.LapCount(), laps + 1);
-}
-
 TEST(LapTimerTest, CountsTicksDuringALap) {
   TestRealClock real_clock;
   Timer timer(real_clock);

@@ -241,6 +241,10 @@ TEST(HashIndexTest, ALargeTableHasNoGaps) {
   }
   ASSERT_NO_FATAL_FAILURE(model.Check());
   EXPECT_LT(model.index.UsedBytes(), model.items.size() * 23) << "a page with fewer than 4 items per bucket shrinks";
+  for (uint64_t i = 1000; i < kKeys; ++i) model.Remove(KeyOf(i));
+  ASSERT_NO_FATAL_FAILURE(model.Check());
+  EXPECT_EQ(model.index.Size(), 200u);
+  EXPECT_LT(model.index.UsedBytes(), 70'000u) << "a small table has no store of pages";
 }
 
 TEST(HashIndexTest, Clear) {

@@ -77,7 +77,7 @@ TEST(HashPageStoreTest, PagesKeepTheirContentsAndLeaveNoGaps) {
     }
     ASSERT_NO_FATAL_FAILURE(pages.Check());
     // Per size, one chunk that is not full, and in each chunk a rest smaller than a page; and the spare chunks.
-    EXPECT_LE(pages.store.SpareBytes(), pages.used_bytes / 20 + (14 + 4) * (size_t{64} << 10)) << pages.count;
+    EXPECT_LE(pages.store.SpareBytes(), pages.used_bytes / 20 + (14 + 2) * (size_t{64} << 10)) << pages.count;
   }
 }
 

@@ -268,6 +268,12 @@ TEST(SortedSetTest, TablesAreClonedAndMeasured) {
   EXPECT_EQ(copy->UsedBytes(0), copy->UsedBytes(5));
   EXPECT_GT(table.UsedBytes(0), copy->UsedBytes(0));
   EXPECT_LT(table.UsedBytes(0) / 5'000, 66u);
+  // With few members left, the records move out of the pool.
+  auto& rest = static_cast<ScoreTable&>(*copy);
+  rest.RemoveRange(100, 4'500);
+  EXPECT_TRUE(rest.IsConsistent());
+  while (rest.Size() > 1) EXPECT_TRUE(rest.Remove(std::string((*rest.tree().Last()).member->Member())));
+  EXPECT_EQ((*rest.tree().First()).score, (*table.tree().First()).score);
 }
 
 TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
