@@ -22,8 +22,9 @@
 
 #ifdef RESPITE_JEMALLOC
 // jemalloc reads this variable when the program starts. It returns pages that were not used again for 0.1 s, not for
-// 10 s: a hash table that grows leaves many of them.
-const char* malloc_conf = "dirty_decay_ms:100";
+// 10 s: a hash table that grows leaves many of them. And it has one thread that returns them: if the system refuses a
+// further one, jemalloc 5.3 tries again and again without a pause, and writes a message each time.
+const char* malloc_conf = "dirty_decay_ms:100,max_background_threads:1";
 #endif
 
 namespace respite {
