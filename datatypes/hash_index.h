@@ -23,7 +23,7 @@
 //   page of 55 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
 //                               this bit yet, the directory is copied to double its size
 //
-// So the pages of a large table are 85 to 90 % full on average. A table of millions of items grows in steps of a few
+// So the pages of a large table are about 90 % full on average. A table of millions of items grows in steps of a few
 // hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages that are nearly empty
 // merge. The pages of a table of more than kDensePages have no gaps between them (hash_page_store.h).
 //
@@ -258,7 +258,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
+  static constexpr int kMaxProbe = 20;  // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kMinItemsPerBucket =  // a page with fewer items per bucket is replaced by a smaller one
       HashBucket<Slot>::kSlots / 2;
   static constexpr size_t kItemsPerNewBucket =  // items per bucket when a page is made for a known number of items
