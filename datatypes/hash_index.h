@@ -10,11 +10,11 @@
 //   Page = a header of one cache line + 1, 3, 7, 11, 15 … 51 or 55 buckets of one cache line each
 //   Bucket = 8 slots, each with 18 bits of its item's hash       (of handles: 7 slots, and a tag of 7 bits for each)
 //
-// Search: nine bits of the hash, which the directory never uses, are the item's position. The position determines the
-// item's home bucket. If the home is full, the item goes to one of the next kMaxProbe buckets. The header has a
-// passed_count for each bucket: the number of items that found it full and are in a later bucket. So a search stops at
-// the first bucket whose passed_count is 0. The value kUncounted means 255 or more, or that items of this home bucket
-// are in the CollisionList (see below).
+// Search: nine bits of the hash, which the directory never uses, are the item's position, a number from 0 to 511. The
+// home bucket of an item is bucket number position * buckets / 512. If the home is full, the item goes to one of the
+// next kMaxProbe buckets. The header has a passed_count for each bucket: the number of items that found it full and are
+// in a later bucket. So a search stops at the first bucket whose passed_count is 0. The value kUncounted means 255 or
+// more, or that items of this home bucket are in the CollisionList (see below).
 //
 // Growth, if none of these buckets has room:
 //
@@ -23,9 +23,10 @@
 //   page of 55 buckets          splits in two smaller pages by one more bit of the hash; if the directory does not use
 //                               this bit yet, the directory is copied to double its size
 //
-// So the pages of a large table are about 90 % full on average. A table of millions of items grows in steps of a few
-// hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages that are nearly empty
-// merge. The pages of a table of more than kDensePages have no gaps between them (hash_page_store.h).
+// So the pages of a large table are 91 % full on average. A table of millions of items grows in steps of a few
+// hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages
+// merge if both together have at most kMaxMergedItems. While a table has more than kStorePages pages, new pages come
+// from a store that leaves no gaps between them (hash_page_store.h).
 //
 // Next to a pointer, the table stores 18 bits of the item's hash (slot.h): its position, and nine bits that decide
 // about splits. So scans and resizing, and six in seven splits and merges, read only the table. To read an item would
@@ -34,16 +35,16 @@
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has only a few entries per page.
 // A directory with kDirectoryPerPage (16) or more entries per page does not double. Then a full page may be unable to
 // split, because the hashes of its items agree in too many bits. Further items of such a page are stored in a
-// CollisionList. With any hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most
-// one page and, in O(log n), the CollisionList. One step of a scan visits all items of one home bucket, and so all
-// items of one hash.
+// CollisionList. Even with chosen hashes, an item of a large table costs at most 64 bytes of table. A lookup searches
+// at most one page and, in O(log n), the CollisionList. One step of a scan visits all items of one home bucket, and so
+// all items of one hash.
 //
 // datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default, KeyedHasher, uses a secret key;
 // others are for tests.
 //
-// Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth never move an item to
-// an earlier place. A scan begins with cursor 0 and ends when the next cursor is 0. The scan visits every item that
-// was present all the time, at least once.
+// Scanning: a cursor names a place in hash order (prefix, depth, position). Splits, merges and growth never move an
+// item to an earlier place. A scan begins with cursor 0 and ends when the next cursor is 0. The scan visits every item
+// that was present all the time, at least once.
 #pragma once
 
 #include <array>
@@ -204,7 +205,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     const size_t used = directory_[at]->used;
     if (depth_ != 0 && used % 16 == 0 && used <= kMaxMergedItems / 2) MergePageIfSparse(at);
     FillHoles();
-    if (store_ != nullptr && page_count_ < kDensePages / 4) LeaveStore();
+    if (store_ != nullptr && page_count_ < kStorePages / 4) LeaveStore();
     return slot;
   }
 
@@ -266,7 +267,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 330;  // Reserve plans pages with at most this many slots
-  static constexpr size_t kDensePages = 512;       // a table with more pages has a HashPageStore for new pages
+  static constexpr size_t kStorePages = 512;       // a table with more pages has a HashPageStore for new pages
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;

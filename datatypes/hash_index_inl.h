@@ -9,10 +9,10 @@ auto HashIndex<Slot, Hasher>::NewPage(int buckets, int depth, uint32_t prefix) -
   deepest_page_count_ += depth == depth_ ? 1 : 0;
   bucket_count_ += static_cast<size_t>(buckets);
   const size_t bytes = Page::BytesOf(buckets);
-  const bool is_dense = page_count_ > kDensePages && bytes % HashPageStore::kStep == 0;
-  if (is_dense && store_ == nullptr) store_ = std::make_unique<HashPageStore>();
-  void* memory = is_dense ? store_->Allocate(bytes) : ::operator new (bytes, std::align_val_t{alignof(Page)});
-  return PageRef::Create(memory, buckets, depth, prefix, is_dense);
+  const bool is_stored = page_count_ > kStorePages && bytes % HashPageStore::kStep == 0;
+  if (is_stored && store_ == nullptr) store_ = std::make_unique<HashPageStore>();
+  void* memory = is_stored ? store_->Allocate(bytes) : ::operator new (bytes, std::align_val_t{alignof(Page)});
+  return PageRef::Create(memory, buckets, depth, prefix, is_stored);
 }
 
 template <class Slot, class Hasher>
@@ -21,7 +21,7 @@ void HashIndex<Slot, Hasher>::DeletePage(PageRef page) {  // frees a page; does 
   --page_count_;
   deepest_page_count_ -= page->depth == depth_ ? 1 : 0;
   bucket_count_ -= static_cast<size_t>(page.BucketCount());
-  if (page->is_dense)
+  if (page->is_stored)
     store_->Free(page.Get(), Page::BytesOf(page.BucketCount()));
   else
     ::operator delete (page.Get(), std::align_val_t{alignof(Page)});
@@ -41,12 +41,12 @@ template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::LeaveStore() {  // moves all pages out of the store, and frees it
   for (size_t at = 0; at < directory_.size(); at += Span(directory_[at])) {
     const PageRef page = directory_[at];
-    if (!page->is_dense) continue;
+    if (!page->is_stored) continue;
     const size_t bytes = Page::BytesOf(page.BucketCount());
     void* memory = ::operator new (bytes, std::align_val_t{alignof(Page)});
     std::memcpy(memory, page.Get(), bytes);
     const PageRef moved(memory, page.BucketCount(), page->depth);
-    moved->is_dense = false;
+    moved->is_stored = false;
     SetDirectory(at, Span(moved), moved);
   }
   store_.reset();
@@ -55,7 +55,7 @@ void HashIndex<Slot, Hasher>::LeaveStore() {  // moves all pages out of the stor
 template <class Slot, class Hasher>
 void HashIndex<Slot, Hasher>::FreePages() {  // frees all pages of the directory
   ForEachPage([&](PageRef page) {
-    if (page && !page->is_dense) ::operator delete (page.Get(), std::align_val_t{alignof(Page)});
+    if (page && !page->is_stored) ::operator delete (page.Get(), std::align_val_t{alignof(Page)});
   });
   store_.reset();
   page_count_ = deepest_page_count_ = bucket_count_ = 0;

@@ -24,8 +24,9 @@ namespace respite {
 //
 // The position determines the home bucket, where a search begins. The nine bits decide which page gets the slot when a
 // page splits. Which nine bits these are depends on the depth of the page: the top nine on pages of depth 0 to 6, the
-// nine after the top seven on depth 7 to 13, and so on. So at least three of them differ between the slots of a page,
-// usually more. With the bits of the position that do not choose the bucket, six to twelve bits tell slots apart.
+// nine after the top seven on depth 7 to 13, and so on. The slots of a page agree in at most six of them, so three or
+// more are left to tell them apart. In a page of 55 buckets about three bits of the position do not choose the bucket:
+// together six to twelve bits.
 struct HashTrace {                                                  // hash bits to find and move a slot
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about page splits
@@ -93,7 +94,7 @@ struct alignas(64) HashBucket<Item*> {  // cells of a page in one cache line; a 
 
   SlotCell<Item*> cells[kSlots];  // cells[i]: a pointer and 18 bits of its key's hash; free if the pointer is null
 
-  // Bit i of the result: cells[i] may have this hash. A free cell may be among these, for one hint of all.
+  // Bit i of the result: cells[i] may have this hash. If the hint is 0, free cells match, too.
   uint32_t Match(const HashTrace& trace) const {  // bit i: cells[i] may have this hash, or may be free
 #ifdef __SSE2__
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(trace.hint << (32 - kSlotHintBits)));
@@ -161,7 +162,7 @@ struct alignas(64) HashPage {                       // part of a HashIndex: a he
   uint32_t prefix;                        // the top 32 bits of the lowest hash that belongs to this page
   uint16_t used;                          // number of cells in use
   uint8_t depth;                          // number of top hash bits in which all items of this page agree
-  bool is_dense;                          // the memory is of the HashIndex's HashPageStore
+  bool is_stored;                         // the memory is of the HashIndex's HashPageStore
   uint8_t passed_counts[kMaxBuckets];     // for each bucket: items that found it full and are in a later one
   HashBucket<Slot> buckets[kMaxBuckets];  // only as many exist as HashPageRef::BucketCount() says
 };
@@ -182,12 +183,12 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
       : word_(reinterpret_cast<uintptr_t>(memory) | static_cast<uintptr_t>(buckets) |
               static_cast<uintptr_t>(HashTrace::WindowOf(depth)) << kWindowShift) {}
   // Makes `memory`, of BytesOf(buckets) bytes, an empty page.
-  static HashPageRef Create(void* memory, int buckets, int depth, uint32_t prefix, bool is_dense) {
+  static HashPageRef Create(void* memory, int buckets, int depth, uint32_t prefix, bool is_stored) {
     std::memset(memory, 0, Page::BytesOf(buckets));
     const HashPageRef page(memory, buckets, depth);
     page->prefix = prefix;
     page->depth = static_cast<uint8_t>(depth);
-    page->is_dense = is_dense;
+    page->is_stored = is_stored;
     return page;
   }
 

@@ -1,7 +1,8 @@
 // HashPageStore: memory for the pages of a large HashIndex, in all multiples of 256 bytes, without gaps.
 //
-// jemalloc has half of these sizes. And while a table grows, its pages pass from size to size, and each size would
-// leave slabs behind that are mostly empty. Here, the pages of one size fill chunks of 64 KB one after the other:
+// Above 2 KB, jemalloc has only the multiples of 512. And while a table grows, its pages pass from size to size, and
+// each size would leave slabs behind that are mostly empty. Here, the pages of one size fill chunks of 64 KB one after
+// the other:
 //
 //   size 2304   | page | page | … 28 |   | page | page | hole | page | … |
 //
@@ -31,7 +32,7 @@ class HashPageStore {  // memory for the pages of one table; moves pages, so tha
   void* Allocate(size_t bytes);         // returns memory for a page
   void Free(void* page, size_t bytes);  // frees a page of this size, which becomes a hole
   // Calls moved(address, bytes) for each page that has moved to `address`, with the contents that it had. Requires: the
-  // directory of the table has no freed page. Cost: O(holes).
+  // freed pages are no longer in the directory of the table. Cost: O(holes).
   template <class Moved>
   void FillHoles(Moved&& moved) {  // moves the last pages of a size into the holes
     for (auto size = sizes_.begin(); hole_count_ != 0; ++size)

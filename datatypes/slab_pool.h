@@ -6,10 +6,10 @@
 //
 //   | header, 64 bytes | block | block | … |
 //
-// The first few slabs take 16 KB, all others 64 KB, because jemalloc needs memory for each slab, too. A slab starts at
-// a multiple of 64 KB, so the address of a block tells the slab. The free blocks of a slab are a list: each begins
-// with the offset of the next one. A slab without blocks in use goes back to jemalloc, except one, which is used for
-// the next size that needs a slab.
+// While a pool has fewer than 16 slabs, a new one takes 16 KB, then 64 KB: jemalloc needs memory for each slab, too. A
+// slab starts at a multiple of 64 KB, so the address of a block tells the slab. The free blocks of a slab are a list:
+// each begins with the offset of the next one. A slab without blocks in use goes back to jemalloc, except one, which is
+// used for the next size that needs a slab.
 //
 // A SlabPool has no lock. Its owner and all of its blocks must be used by one thread at a time. (FLUSHALL ASYNC hands a
 // database as a whole to the lazyfree thread; a single entry must first be moved out with Entry::MoveOutOfPool.)
@@ -37,7 +37,7 @@ class SlabPool {  // memory for many small blocks with one owner
   static constexpr bool kIsUsed = true;  // false: Suits is always false, so there are no slabs
 #endif
   static constexpr bool Suits(size_t bytes) {  // true: Allocate has a better size for this than jemalloc
-    return kIsUsed && bytes > kMinBlock && bytes <= kMaxBlock && BlockBytes(bytes) % 16 != 0;
+    return kIsUsed && bytes > kMinBlock - 4 && bytes <= kMaxBlock && BlockBytes(bytes) % 16 != 0;
   }
   static constexpr size_t BlockBytes(size_t bytes) { return (bytes + 3) & ~size_t{3}; }  // bytes of the block for this
 
@@ -52,7 +52,7 @@ class SlabPool {  // memory for many small blocks with one owner
   size_t SlabCount() const { return slab_count_; }  // number of slabs
 
  private:
-  static constexpr size_t kMinBlock = 8;                       // all blocks are larger than this, in bytes
+  static constexpr size_t kMinBlock = 12;                      // bytes of the smallest block
   static constexpr size_t kMaxBlock = 124;                     // bytes of the largest block
   static constexpr size_t kSlabBytes = size_t{64} << 10;       // size of a slab, and alignment of all slabs
   static constexpr size_t kSmallSlabBytes = size_t{16} << 10;  // size of the first slabs of a pool

@@ -1,6 +1,6 @@
 // The system calls of each request, without the preparations that the C library makes for pthread_cancel around each
 // call: two atomic instructions and about 30 others, as soon as the process has several threads. This server cancels no
-// threads. Arguments, results and errno are those of the functions of the C library.
+// threads. Results and errno are those of the functions of the C library.
 #pragma once
 
 #include <sys/epoll.h>
