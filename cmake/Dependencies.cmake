@@ -45,7 +45,7 @@ if(RESPITE_SANITIZE)
   target_compile_options(respite_lzf PRIVATE -fno-sanitize=undefined)
 endif()
 
-# jemalloc, position independent so that it fits into a program with RESPITE_PIE, too.
+# jemalloc, position independent, which a program with RESPITE_PIE needs.
 add_library(respite_allocator INTERFACE)
 if(RESPITE_USE_JEMALLOC)
   find_path(RESPITE_JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED)

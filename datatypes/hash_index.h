@@ -24,9 +24,9 @@
 //                               this bit yet, the directory is copied to double its size
 //
 // So the pages of a large table are 91 % full on average. A table of millions of items grows in steps of a few
-// hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages
-// merge if both together have at most kMaxMergedItems. While a table has more than kStorePages pages, new pages come
-// from a store that leaves no gaps between them (hash_page_store.h).
+// hundred items, and is never rehashed as a whole. Pages also shrink, and two sibling pages merge if both together
+// have at most kMaxMergedItems. While a table has more than kStorePages pages, new pages come from a store that
+// leaves no gaps between them (hash_page_store.h).
 //
 // Next to a pointer, the table stores 18 bits of the item's hash (slot.h): its position, and nine bits that decide
 // about splits. So scans and resizing, and six in seven splits and merges, read only the table. To read an item would

@@ -94,7 +94,7 @@ struct alignas(64) HashBucket<Item*> {  // cells of a page in one cache line; a 
 
   SlotCell<Item*> cells[kSlots];  // cells[i]: a pointer and 18 bits of its key's hash; free if the pointer is null
 
-  // Bit i of the result: cells[i] may have this hash. If the hint is 0, free cells match, too.
+  // Bit i of the result: cells[i] may have this hash. If the hint is 0, free cells also match.
   uint32_t Match(const HashTrace& trace) const {  // bit i: cells[i] may have this hash, or may be free
 #ifdef __SSE2__
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(trace.hint << (32 - kSlotHintBits)));

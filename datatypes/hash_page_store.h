@@ -20,7 +20,7 @@ namespace respite {
 class HashPageStore {  // memory for the pages of one table; moves pages, so that no gaps are left
  public:
   static constexpr size_t kStep = 256;       // sizes are multiples of this
-  static constexpr size_t kMaxBytes = 4096;  // size of the largest page
+  static constexpr size_t kMaxBytes = 3584;  // size of the largest page
   static constexpr size_t kAlignment = 64;   // pages begin at multiples of this
 
   HashPageStore();

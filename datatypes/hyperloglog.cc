@@ -88,9 +88,9 @@ void ForEachDense(Bytes text, Visit visit) {
   }
 }
 
-// Raises each of `ranks` to that of the dense text, if it is less. Decodes 64 registers together: moves the halves of
-// each word apart, then the halves of the halves, so that each register gets a byte. Vectors are an extension of gcc
-// and clang, which divide them into as many as the processor needs.
+// Raises each of `ranks` to the rank in the dense text, if that is greater. Decodes 64 registers together: moves the
+// halves of each word apart, then the halves of the halves, so that each register gets a byte. Vectors are an extension
+// of gcc and clang, which divide them into as many as the processor needs.
 void MergeDense(Bytes text, std::array<uint8_t, HllRegisters::kCount>& ranks) {
   static_assert(std::endian::native == std::endian::little);
   using Words = uint64_t __attribute__((vector_size(64)));

@@ -59,7 +59,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
   // Makes a pool for the records of a sorted set of `size` members or more, if it is worth it and there is none.
-  static void PreparePool(std::unique_ptr<SlabPool>& pool, size_t size) {  // makes a pool for so many members
+  static void PreparePool(std::unique_ptr<SlabPool>& pool, size_t size) {  // makes a pool if `size` members need one
     if (pool == nullptr && size >= kPooledFrom) pool = std::make_unique<SlabPool>();
   }
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules

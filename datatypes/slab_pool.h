@@ -6,10 +6,10 @@
 //
 //   | header, 64 bytes | block | block | … |
 //
-// While a pool has fewer than 16 slabs, a new one takes 16 KB, then 64 KB: jemalloc needs memory for each slab, too. A
-// slab starts at a multiple of 64 KB, so the address of a block tells the slab. The free blocks of a slab are a list:
-// each begins with the offset of the next one. A slab without blocks in use goes back to jemalloc, except one, which is
-// used for the next size that needs a slab.
+// While a pool has fewer than 16 slabs, a new one takes 16 KB. Later ones take 64 KB, since each slab also costs
+// jemalloc memory. A slab starts at a multiple of 64 KB, so the address of a block tells the slab. The free blocks of a
+// slab are a list: each begins with the offset of the next one. A slab without blocks in use goes back to jemalloc,
+// except one, which is used for the next size that needs a slab.
 //
 // A SlabPool has no lock. Its owner and all of its blocks must be used by one thread at a time. (FLUSHALL ASYNC hands a
 // database as a whole to the lazyfree thread; a single entry must first be moved out with Entry::MoveOutOfPool.)
