@@ -27,6 +27,7 @@ class Pages {
     used_bytes += bytes;
   }
   void Remove() {
+    if (pages_.empty()) return;
     Page& page = pages_[random_.Below(pages_.size())];
     if (page.at == nullptr) return;
     store.Free(page.at, page.bytes);
