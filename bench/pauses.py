@@ -5,17 +5,24 @@
 
 16-byte keys, 64-byte values. One client sends a PING after the other. Meanwhile another client sets all keys, deletes
 them one by one, sets them again with one common deadline and waits until all have expired, and sets them again for
-FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client. The line `nothing` is
-the same without any keys: what is no longer than there may come from the machine."""
+FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client, each with the part of
+it in which the server waited for a processor: what is left was the server's work. The line `nothing` is the same
+without any keys: what is no longer than there may come from the machine. The client with the keys runs only
+when no other process wants the processor (SCHED_IDLE), so that on a machine with two cores nobody waits for it."""
 import argparse
 import contextlib
 import multiprocessing
+import os
 import pathlib
 import time
 
 from many_keys import KEY
 from peers import peers_of
-from side_by_side import VALUE, Server, comma_list, load, number, read_exactly, request, round_trips
+from side_by_side import VALUE, Server, comma_list, load, number, read_exactly, request, timed_round_trips
+
+
+def report_trips(server, text, stop, results):
+    results.put(sorted(timed_round_trips(server, text, stop)))
 
 
 @contextlib.contextmanager
@@ -23,7 +30,7 @@ def pings(server, what):
     """Prints how long a client waited for the replies to PING meanwhile."""
     context = multiprocessing.get_context("fork")
     stop, results = context.Event(), context.Queue()
-    pinging = context.Process(target=round_trips, args=(server, request(b"PING"), stop, results))
+    pinging = context.Process(target=report_trips, args=(server, request(b"PING"), stop, results))
     pinging.start()
     begin = time.monotonic()
     yield
@@ -31,9 +38,23 @@ def pings(server, what):
     stop.set()
     waits = results.get(timeout=60)
     pinging.join()
-    late = [wait for wait in waits if wait > 2]
-    longest = " ".join(f"{wait:.1f}" for wait in reversed(waits[-5:]))
+    late = [wait for wait, _ in waits if wait > 2]
+    longest = "  ".join(f"{wait:.1f} ({idle:.1f})" for wait, idle in reversed(waits[-5:]))
     print(f"  {server.name:14} {what:26} {seconds:6.1f} s  over 2 ms: {len(late):4}  longest: {longest} ms", flush=True)
+
+
+def in_background(work, *arguments):
+    """Calls work(*arguments) in a process that gives way to all others."""
+
+    def run():
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        work(*arguments)
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    process.join()
+    if process.exitcode != 0:
+        raise SystemExit(f"{work.__name__} failed")
 
 
 def ask(server, *words):
@@ -65,9 +86,9 @@ def measure(name, binary, keys):
         with pings(server, "nothing"):
             time.sleep(5)
         with pings(server, "growing"):
-            load(server, KEY, VALUE, keys)
+            in_background(load, server, KEY, VALUE, keys)
         with pings(server, "shrinking by DEL"):
-            delete_all(server, keys)
+            in_background(delete_all, server, keys)
             time.sleep(2)
         seconds = 10 + keys // 100_000
         deadline_ms = int((time.time() + seconds) * 1000)

@@ -195,19 +195,32 @@ def medians(samples):
     return dataclasses.replace(middle, user_us=statistics.mean(s.user_us for s in samples))
 
 
-def round_trips(server, text, stop, results):
-    """Sends one request after the other until told to stop, and reports the times in ms, sorted. Runs in its own
-    process. Each reply must come in one piece."""
-    times_ms = []
-    with server.connect() as connection:
+def processor_wait_ns(schedstat):
+    """How long a thread has waited for a processor so far; `schedstat` is the file of this name of a process."""
+    return int(os.pread(schedstat.fileno(), 100, 0).split()[1])
+
+
+def timed_round_trips(server, text, stop):
+    """Sends one request after the other until told to stop. Returns for each its time in ms, and for how many ms of it
+    the server waited for a processor. Each reply must come in one piece. The time when the reply was there, but this
+    process waited for a processor, does not count: the kernel often wakes it on the processor on which the server is
+    running."""
+    trips = []
+    with (server.connect() as connection, open("/proc/self/schedstat", "rb", buffering=0) as own,
+          open(f"/proc/{server.process.pid}/schedstat", "rb", buffering=0) as servers):
         while not stop.is_set():
-            begin = time.monotonic_ns()
+            own_wait, server_wait, begin = processor_wait_ns(own), processor_wait_ns(servers), time.monotonic_ns()
             connection.sendall(text)
             connection.recv(256)
-            times_ms.append((time.monotonic_ns() - begin) / 1e6)
+            own_wait = processor_wait_ns(own) - own_wait
+            trips.append(((time.monotonic_ns() - begin - own_wait) / 1e6, (processor_wait_ns(servers) - server_wait) / 1e6))
             time.sleep(0.0005)
-    times_ms.sort()
-    results.put(times_ms)
+    return trips
+
+
+def round_trips(server, text, stop, results):
+    """Reports the times of timed_round_trips, sorted. Runs in its own process."""
+    results.put(sorted(ms for ms, _ in timed_round_trips(server, text, stop)))
 
 
 def quantile(times_ms, share):
