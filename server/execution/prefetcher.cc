@@ -29,7 +29,7 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
     resolved_.push_back({parts_.executor.Resolve(batch.Words(batch.requests[0])), {}});
     return resolved_;
   }
-  hashes_.clear();
+  key_lookups_.clear();
   member_lookups_.clear();
   list_lookups_.clear();
   const Database& data = parts_.keyspace[db];
@@ -46,24 +46,32 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
     resolved_.push_back({command, {}});
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size()) continue;
-    if (hashes_.empty() || words[key] != last_key) {
+    if (key_lookups_.empty() || words[key] != last_key) {
       last_key = words[key];
-      hashes_.push_back(data.Hash(last_key));
-      command->Is(kDenyOom) ? data.PrefetchForInsert(hashes_.back()) : data.PrefetchBucket(hashes_.back());
+      key_lookups_.push_back({data.Hash(last_key), command->Is(kDenyOom)});
     }
-    resolved_.back().key = {words[key], hashes_.back()};
+    const uint64_t key_hash = key_lookups_.back().hash;
+    resolved_.back().key = {words[key], key_hash};
     if (command->Spec().group == CommandGroup::kList) {
-      const ListLookup lookup = {last_key, EndOf(*command), hashes_.back()};
+      const ListLookup lookup = {last_key, EndOf(*command), key_hash};
       if (list_lookups_.empty() || list_lookups_.back() != lookup) list_lookups_.push_back(lookup);
       continue;
     }
     const size_t member = MemberWord(*command, key, words.size());
-    if (member > key && member < words.size()) member_lookups_.push_back({last_key, words[member], hashes_.back()});
+    if (member > key && member < words.size()) member_lookups_.push_back({last_key, words[member], key_hash});
   }
-  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  PrefetchKeys(data);
   if (!member_lookups_.empty()) PrefetchMembers(data);
   if (!list_lookups_.empty()) PrefetchListEnds(data);
   return resolved_;
+}
+
+// The loops contain nothing else. A prefetch may wait for the translation of its address, and meanwhile the processor
+// executes only the next few hundred instructions: these should be the next prefetches, not the hashing of a key.
+void Prefetcher::PrefetchKeys(const Database& data) {
+  for (const KeyLookup& lookup : key_lookups_)
+    lookup.may_insert ? data.PrefetchForInsert(lookup.hash) : data.PrefetchBucket(lookup.hash);
+  for (const KeyLookup& lookup : key_lookups_) data.PrefetchEntry(lookup.hash);
 }
 
 void Prefetcher::PrefetchMembers(const Database& data) {

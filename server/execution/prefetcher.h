@@ -34,6 +34,10 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
   const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
+  struct KeyLookup {  // a key to be prefetched; if the same key comes several times in a row, only the first time
+    uint64_t hash;
+    bool may_insert;  // true: the command may add the key
+  };
   struct ListLookup {  // an end of a list, to be prefetched because a request will probably use it
     Bytes key;
     ListEnd end;
@@ -46,12 +50,13 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
     uint64_t key_hash;   // hash of `key`
   };
 
+  void PrefetchKeys(const Database& data);      // prefetches the entries of the keys in key_lookups_
   void PrefetchMembers(const Database& data);   // prefetches the members in member_lookups_
   void PrefetchListEnds(const Database& data);  // prefetches the ends of lists in list_lookups_
 
   const Parts parts_;                         // the objects that the constructor got
   std::vector<ResolvedRequest> resolved_;     // command and first key of each request of the batch
-  std::vector<uint64_t> hashes_;              // hash of each key to prefetch; the same key in a row is stored once
+  std::vector<KeyLookup> key_lookups_;        // keys to prefetch
   std::vector<MemberLookup> member_lookups_;  // members of collections to prefetch
   std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
   std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch (push and pop commands)
