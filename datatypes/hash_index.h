@@ -141,8 +141,11 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches the items in this bucket that may match
     const PageRef page = PageOf(hash);
     if (!page) return;
-    const Bucket& bucket = page->buckets[page.HomeBucketOf(hash)];
-    for (uint32_t match = bucket.Match(page.TraceOf(hash)); match != 0; match &= match - 1) {
+    const int home = page.HomeBucketOf(hash);
+    const Bucket& bucket = page->buckets[home];
+    uint32_t match = bucket.Match(page.TraceOf(hash));
+    if (match == 0) return Prefetch(&page->buckets[page.Next(home)]);  // a search will probably continue there
+    for (; match != 0; match &= match - 1) {
       const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
       // An item of up to 88 bytes, such as an Entry of 16 + 64, may be in three cache lines.
