@@ -14,16 +14,22 @@
 
 namespace respite {
 
-// Construct a MemberHint for each lookup, then call PrefetchMember of each hint, then do the lookups.
+// Construct a MemberHint for each lookup. Then call PrefetchBucket of each hint, then PrefetchMember of each, then do
+// the lookups.
 class MemberHint {  // prefetches what a lookup in a large hash, set or sorted set will read
  public:
-  // First step: prefetches the hash bucket of `member` (a field of a hash, a member of a set or sorted set) in the
-  // value of `entry`. Does nothing for a value that has no hash table.
+  // For a lookup of `member` (a field of a hash, a member of a set or sorted set) in the value of `entry`. The hint
+  // does nothing for a value that has no hash table.
   MemberHint(const Entry& entry, Bytes member) {
     if (entry.Form() != ValueForm::kObject) return;
-    if (entry.Type() == ValueType::kHash) HashAndPrefetch(fields_, entry, member);
-    if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
-    if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(sorted_set_, entry, member);
+    if (entry.Type() == ValueType::kHash) Set(fields_, entry, member);
+    if (entry.Type() == ValueType::kSet) Set(members_, entry, member);
+    if (entry.Type() == ValueType::kSortedSet) Set(sorted_set_, entry, member);
+  }
+  void PrefetchBucket() const {  // first step: prefetches the hash bucket of the member
+    if (fields_ != nullptr) fields_->PrefetchBucket(hash_);
+    if (members_ != nullptr) members_->PrefetchBucket(hash_);
+    if (sorted_set_ != nullptr) sorted_set_->PrefetchBucket(hash_);
   }
   void PrefetchMember() const {  // second step: prefetches the items in the bucket that may be the member
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
@@ -33,10 +39,9 @@ class MemberHint {  // prefetches what a lookup in a large hash, set or sorted s
 
  private:
   template <class Table>
-  void HashAndPrefetch(const Table*& table, const Entry& entry, Bytes member) {  // sets `table`; prefetches the bucket
+  void Set(const Table*& table, const Entry& entry, Bytes member) {  // sets `table` and the hash
     table = static_cast<const Table*>(entry.ObjectValue());
     hash_ = table->Hash(member);
-    table->PrefetchBucket(hash_);
   }
 
   const HashTable* fields_ = nullptr;       // the fields, if the value is a large hash; otherwise null

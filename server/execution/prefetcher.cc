@@ -83,6 +83,7 @@ void Prefetcher::PrefetchMembers(const Database& data) {
     last_key = lookup.key;
     if (entry != nullptr) member_hints_.emplace_back(*entry, lookup.member);
   }
+  for (const MemberHint& hint : member_hints_) hint.PrefetchBucket();
   for (const MemberHint& hint : member_hints_) hint.PrefetchMember();
 }
 
