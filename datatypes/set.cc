@@ -1,6 +1,7 @@
 #include "datatypes/set.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -36,8 +37,11 @@ const MemberTable* Set::Table() const {
 void Set::PrefetchMembers(std::span<const Bytes> members) const {
   const MemberTable* table = Table();
   if (table == nullptr) return;
-  for (Bytes member : members) table->PrefetchBucket(table->Hash(member));
-  for (Bytes member : members) table->PrefetchItem(table->Hash(member));
+  std::array<uint64_t, kPrefetchAhead> hashes;
+  const size_t count = std::min(members.size(), hashes.size());
+  for (size_t i = 0; i < count; ++i) hashes[i] = table->Hash(members[i]);
+  for (size_t i = 0; i < count; ++i) table->PrefetchBucket(hashes[i]);
+  for (size_t i = 0; i < count; ++i) table->PrefetchItem(hashes[i]);
 }
 
 size_t Set::MaxIntegers() const { return std::min(limits_->set_max_intset_entries, kIntsetMax); }

@@ -66,10 +66,8 @@ void MemberFilter::RemoveRejectedCandidates() {
 }
 
 void MemberFilter::PrefetchCandidates(const MemberTable& table) {
-  for (Candidate& candidate : group_) {
-    candidate.hash = table.Hash(candidate.text.View());
-    table.PrefetchBucket(candidate.hash);
-  }
+  for (Candidate& candidate : group_) candidate.hash = table.Hash(candidate.text.View());
+  for (const Candidate& candidate : group_) table.PrefetchBucket(candidate.hash);
   for (const Candidate& candidate : group_) table.PrefetchItem(candidate.hash);
 }
 

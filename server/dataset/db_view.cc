@@ -53,10 +53,9 @@ void DbView::Prefetch(std::span<const Bytes> arguments, size_t step) const {
   if (arguments.size() <= step) return;
   std::array<uint64_t, kPrefetchAhead> hashes;
   size_t count = 0;
-  for (size_t at = 0; at < arguments.size() && count < hashes.size(); at += step) {
-    hashes[count] = Data().Hash(arguments[at]);
-    Data().PrefetchBucket(hashes[count++]);
-  }
+  for (size_t at = 0; at < arguments.size() && count < hashes.size(); at += step)
+    hashes[count++] = Data().Hash(arguments[at]);
+  for (size_t i = 0; i < count; ++i) Data().PrefetchBucket(hashes[i]);
   for (size_t i = 0; i < count; ++i) Data().PrefetchEntry(hashes[i]);
 }
 

@@ -85,10 +85,8 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {  // replies
 template <class Visit>
 void ForEachMemberWord(const Set& set,  // calls visit(word) until it returns false; prefetches look-ups
                        std::span<const Bytes> words, Visit&& visit) {
-  constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {
-    if (at % kBlock == 0 && words.size() > 1)
-      set.PrefetchMembers(words.subspan(at, std::min(kBlock, words.size() - at)));
+    if (at % Set::kPrefetchAhead == 0 && words.size() > 1) set.PrefetchMembers(words.subspan(at));
     if (!visit(words[at])) return;
   }
 }
