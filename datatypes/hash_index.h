@@ -86,6 +86,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
         bucket_count_(std::exchange(other.bucket_count_, 0)),
         depth_(std::exchange(other.depth_, 0)),
         directory_(std::exchange(other.directory_, std::vector<PageRef>(1))),
+        next_directory_(std::exchange(other.next_directory_, {})),
         store_(std::move(other.store_)),
         collisions_(std::move(other.collisions_)) {}
   HashIndex& operator=(HashIndex&& other) noexcept {
@@ -96,6 +97,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::swap(bucket_count_, other.bucket_count_);
     std::swap(depth_, other.depth_);
     std::swap(directory_, other.directory_);
+    std::swap(next_directory_, other.next_directory_);
     std::swap(store_, other.store_);
     std::swap(collisions_, other.collisions_);
     return *this;
@@ -110,8 +112,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   size_t UsedBytes() const {  // bytes of pages, directory and collisions_, without the items
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     const size_t spare = store_ == nullptr ? 0 : sizeof *store_ + store_->SpareBytes();
-    return page_count_ * Page::BytesOf(0) + bucket_count_ * sizeof(Bucket) + directory_.capacity() * sizeof(PageRef) +
-           collisions + spare;
+    const size_t directories = (directory_.capacity() + next_directory_.capacity()) * sizeof(PageRef);
+    return page_count_ * Page::BytesOf(0) + bucket_count_ * sizeof(Bucket) + directories + collisions + spare;
   }
   size_t Capacity() const { return bucket_count_ * kSlotsPerBucket; }  // number of slots that the pages have room for
   size_t PageCount() const { return page_count_; }                     // number of pages
@@ -252,6 +254,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     FreePages();
     directory_.assign(1, PageRef());
     directory_.shrink_to_fit();
+    next_directory_ = {};
     collisions_.reset();
     size_ = 0;
     depth_ = 0;
@@ -272,6 +275,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   static constexpr size_t kReservedPerPage = 330;  // Reserve plans pages with at most this many slots
   static constexpr size_t kStorePages = 512;       // a table with more pages has a HashPageStore for new pages
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
+  static constexpr size_t kPreparedDirectory = 1024;  // entries from which on doubling is prepared
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
@@ -440,8 +444,16 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // computes the hashes from the keys, and prefetches the items two buckets ahead.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
+  // The first use of new memory costs more time than copying the directory: on a virtual machine, up to 10 µs per page.
+  // So a large directory gets the memory for the next one step by step: the more pages cannot split without it.
+  void PrepareDoubling() {  // uses a part of the memory of the next directory for the first time
+    if (directory_.size() < kPreparedDirectory) return;
+    next_directory_.reserve(directory_.size() * 2);
+    if (next_directory_.size() < deepest_page_count_ * 2) next_directory_.resize(deepest_page_count_ * 2);
+  }
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
-    std::vector<PageRef> wider(directory_.size() * 2);
+    std::vector<PageRef> wider = std::exchange(next_directory_, {});
+    wider.resize(directory_.size() * 2);
     for (size_t i = 0; i < directory_.size(); ++i) wider[2 * i] = wider[2 * i + 1] = directory_[i];
     directory_ = std::move(wider);
     ++depth_;
@@ -454,6 +466,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::vector<PageRef> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
+    next_directory_ = {};
     --depth_;
     deepest_page_count_ = 0;
     ForEachPage([&](PageRef page) { deepest_page_count_ += page->depth == depth_ ? 1 : 0; });
@@ -567,6 +580,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   size_t bucket_count_ = 0;               // number of buckets of all pages
   int depth_ = 0;                         // the directory has 2^depth_ entries
   std::vector<PageRef> directory_;        // page of each value of the top hash bits; neighbours may share one
+  std::vector<PageRef> next_directory_;   // memory for a directory of double size; its contents mean nothing
   std::unique_ptr<HashPageStore> store_;  // memory of pages that a large table has created; null: none
   std::unique_ptr<CollisionList<Slot>> collisions_;  // slots whose hashes no split can separate; null: there are none
 };

@@ -86,6 +86,7 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t at) {  // splits a page in two by
   MarkCollisions(first);
   MarkCollisions(first + half);
   DeletePage(old);
+  PrepareDoubling();
 }
 
 template <class Slot, class Hasher>
