@@ -7,8 +7,8 @@
 them one by one, sets them again with one common deadline and waits until all have expired, and sets them again for
 FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client, each with the part of
 it in which the server waited for a processor: what is left was the server's work. The line `nothing` is the same
-without any keys: what is no longer than there may come from the machine. The client with the keys runs only
-when no other process wants the processor (SCHED_IDLE), so that on a machine with two cores nobody waits for it."""
+without any keys: what is no longer than there may come from the machine. While it is measured, the client with the keys
+runs only when no other process wants the processor (SCHED_IDLE), so that on two cores nobody waits for it."""
 import argparse
 import contextlib
 import multiprocessing
@@ -39,7 +39,7 @@ def pings(server, what):
     waits = results.get(timeout=60)
     pinging.join()
     late = [wait for wait, _ in waits if wait > 2]
-    longest = "  ".join(f"{wait:.1f} ({idle:.1f})" for wait, idle in reversed(waits[-5:]))
+    longest = "  ".join(f"{wait:.1f} ({server_wait:.1f})" for wait, server_wait in reversed(waits[-5:]))
     print(f"  {server.name:14} {what:26} {seconds:6.1f} s  over 2 ms: {len(late):4}  longest: {longest} ms", flush=True)
 
 

@@ -348,7 +348,7 @@ BEGIN, END = "<!-- figures: written by bench/peers.py -->", "<!-- end of figures
 
 TABLES = [  # unit, title, what the title means, which Costs of a figure the table has
     ("µs", "Server CPU per request", "User and system time.", lambda figure: figure.costs),
-    ("µs", "User time per request", "Without the kernel's part. It is estimated from samples: single figures may be off by a tenth.",
+    ("µs", "User time per request", "Without the kernel's part. It is estimated from samples: in short rounds single figures may be off by a quarter.",
      lambda figure: figure.user),
     ("bytes", "Memory per entry", "", lambda figure: figure.costs)]
 

@@ -196,15 +196,14 @@ def medians(samples):
 
 
 def processor_wait_ns(schedstat):
-    """How long a thread has waited for a processor so far; `schedstat` is the file of this name of a process."""
+    """How long the main thread of a process has waited for a processor so far; `schedstat` is its file of this name."""
     return int(os.pread(schedstat.fileno(), 100, 0).split()[1])
 
 
 def timed_round_trips(server, text, stop):
     """Sends one request after the other until told to stop. Returns for each its time in ms, and for how many ms of it
-    the server waited for a processor. Each reply must come in one piece. The time when the reply was there, but this
-    process waited for a processor, does not count: the kernel often wakes it on the processor on which the server is
-    running."""
+    the server's main thread waited for a processor. Each reply must come in one piece. This process's own waits for a
+    processor do not count: the kernel often wakes it on the processor on which the server is running."""
     trips = []
     with (server.connect() as connection, open("/proc/self/schedstat", "rb", buffering=0) as own,
           open(f"/proc/{server.process.pid}/schedstat", "rb", buffering=0) as servers):

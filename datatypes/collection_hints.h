@@ -22,9 +22,9 @@ class MemberHint {  // prefetches what a lookup in a large hash, set or sorted s
   // does nothing for a value that has no hash table.
   MemberHint(const Entry& entry, Bytes member) {
     if (entry.Form() != ValueForm::kObject) return;
-    if (entry.Type() == ValueType::kHash) Set(fields_, entry, member);
-    if (entry.Type() == ValueType::kSet) Set(members_, entry, member);
-    if (entry.Type() == ValueType::kSortedSet) Set(sorted_set_, entry, member);
+    if (entry.Type() == ValueType::kHash) Choose(fields_, entry, member);
+    if (entry.Type() == ValueType::kSet) Choose(members_, entry, member);
+    if (entry.Type() == ValueType::kSortedSet) Choose(sorted_set_, entry, member);
   }
   void PrefetchBucket() const {  // first step: prefetches the hash bucket of the member
     if (fields_ != nullptr) fields_->PrefetchBucket(hash_);
@@ -39,7 +39,7 @@ class MemberHint {  // prefetches what a lookup in a large hash, set or sorted s
 
  private:
   template <class Table>
-  void Set(const Table*& table, const Entry& entry, Bytes member) {  // sets `table` and the hash
+  void Choose(const Table*& table, const Entry& entry, Bytes member) {  // sets `table` and the hash
     table = static_cast<const Table*>(entry.ObjectValue());
     hash_ = table->Hash(member);
   }

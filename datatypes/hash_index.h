@@ -109,7 +109,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   const HashKey& hash_key() const { return hasher_.key; }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return hasher_(key); }
   size_t Size() const { return size_; }
-  size_t UsedBytes() const {  // bytes of pages, directory and collisions_, without the items
+  size_t UsedBytes() const {  // bytes of pages, directories and collisions_, without the items
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     const size_t spare = store_ == nullptr ? 0 : sizeof *store_ + store_->SpareBytes();
     const size_t directories = (directory_.capacity() + next_directory_.capacity()) * sizeof(PageRef);
@@ -128,7 +128,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
 
   // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First prefetch every bucket, then every item that
-  // may match, then do the lookups.
+  // may match (or, if none may, the next bucket), then do the lookups.
   void PrefetchBucket(uint64_t hash) const {  // prefetches the bucket where a lookup of this hash begins
     const PageRef page = PageOf(hash);
     if (page) Prefetch(&page->buckets[page.HomeBucketOf(hash)]);
@@ -146,7 +146,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     const int home = page.HomeBucketOf(hash);
     const Bucket& bucket = page->buckets[home];
     uint32_t match = bucket.Match(page.TraceOf(hash));
-    if (match == 0) return Prefetch(&page->buckets[page.Next(home)]);  // a search will probably continue there
+    if (match == 0) return Prefetch(&page->buckets[page.Next(home)]);  // if the key exists, it is in a later bucket
     for (; match != 0; match &= match - 1) {
       const auto* item = static_cast<const char*>(SlotMemory(bucket.cells[std::countr_zero(match)].Get()));
       if (item == nullptr) continue;
@@ -254,7 +254,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     FreePages();
     directory_.assign(1, PageRef());
     directory_.shrink_to_fit();
-    next_directory_ = {};
+    next_directory_ = std::vector<PageRef>();  // frees the memory, which `= {}` would keep
     collisions_.reset();
     size_ = 0;
     depth_ = 0;
@@ -275,7 +275,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   static constexpr size_t kReservedPerPage = 330;  // Reserve plans pages with at most this many slots
   static constexpr size_t kStorePages = 512;       // a table with more pages has a HashPageStore for new pages
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
-  static constexpr size_t kPreparedDirectory = 1024;  // entries from which on doubling is prepared
+  static constexpr size_t kPreparedDirectory =
+      1024;  // a directory with at least this many entries prepares its doubling
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
@@ -444,8 +445,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // computes the hashes from the keys, and prefetches the items two buckets ahead.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves slots to low or high by their next hash bit
 
-  // The first use of new memory costs more time than copying the directory: on a virtual machine, up to 10 µs per page.
-  // So a large directory gets the memory for the next one step by step: the more pages cannot split without it.
+  // The first use of new memory costs more time than copying the directory: on a virtual machine about 10 µs for 4 KB.
+  // So the memory for the next directory is used step by step, in proportion to the number of pages whose split would
+  // need it.
   void PrepareDoubling() {  // uses a part of the memory of the next directory for the first time
     if (directory_.size() < kPreparedDirectory) return;
     next_directory_.reserve(directory_.size() * 2);
@@ -466,7 +468,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     std::vector<PageRef> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
-    next_directory_ = {};
+    next_directory_ = std::vector<PageRef>();
     --depth_;
     deepest_page_count_ = 0;
     ForEachPage([&](PageRef page) { deepest_page_count_ += page->depth == depth_ ? 1 : 0; });

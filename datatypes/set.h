@@ -37,8 +37,8 @@ class Set : public Collection {  // gives access to the set of one key
   // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;                 // true: the set has this member
   bool Contains(const PackedElement& member) const;  // true: the set has this member
-  // Does nothing for a packed set. Lets the cache misses of the lookups overlap.
   static constexpr size_t kPrefetchAhead = 16;  // maximum number of members that one call of PrefetchMembers fetches
+  // Does nothing for a packed set. Lets the cache misses of the lookups of the first kPrefetchAhead members overlap.
   void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these will read in a table
   const MemberTable* Table() const;                            // the set's table; null: packed, or no such key
 

@@ -68,7 +68,7 @@ class PackagePagesTest(unittest.TestCase):
         rows = {"CPU of a GET, 16 requests in a pipeline": "GET", "CPU of a SET, 16 requests in a pipeline": "SET",
                 "CPU of a GET without a pipeline (mostly the kernel's)": "GET, pipeline 1",
                 "CPU of a ZADD to a million members": "ZADD, 1 M members", "CPU of an unlock script, EVALSHA": "EVALSHA unlock, pipeline 4",
-                "memory of a key with 64 bytes": "memory: strings of 64 bytes", "memory of a small hash": "memory: small hashes"}
+                "memory of a key with a value of 64 bytes": "memory: strings of 64 bytes", "memory of a small hash": "memory: small hashes"}
         printed = text_of("README.md")
         peers = re.search(r"^\| row \| Respite, µs \| over [^|]* \| over (Redis [\d.]+) \| over (Valkey [\d.]+) \|", figures, re.M)
         self.assertEqual("share of {} | share of {}".format(*peers.groups()),

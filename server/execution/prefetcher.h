@@ -34,9 +34,9 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
   const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
-  struct KeyLookup {  // a key to be prefetched; if the same key comes several times in a row, only the first time
+  struct KeyLookup {  // a key to be prefetched; several requests in a row for the same key have one KeyLookup
     uint64_t hash;
-    bool may_insert;  // true: the command may add the key
+    bool may_insert;  // true: the first of these commands may add the key
   };
   struct ListLookup {  // an end of a list, to be prefetched because a request will probably use it
     Bytes key;
@@ -50,7 +50,7 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
     uint64_t key_hash;   // hash of `key`
   };
 
-  void PrefetchKeys(const Database& data);      // prefetches the entries of the keys in key_lookups_
+  void PrefetchKeys(const Database& data);      // prefetches the buckets and entries of key_lookups_
   void PrefetchMembers(const Database& data);   // prefetches the members in member_lookups_
   void PrefetchListEnds(const Database& data);  // prefetches the ends of lists in list_lookups_
 

@@ -249,9 +249,10 @@ TEST(HashIndexTest, ALargeTableHasNoGaps) {
 
 TEST(HashIndexTest, Clear) {
   IndexModel model(9);
-  for (uint64_t i = 0; i < 5000; ++i) model.Insert(KeyOf(i));
+  for (uint64_t i = 0; i < 300'000; ++i) model.Insert(KeyOf(i));
   model.index.Clear();
   EXPECT_EQ(model.index.Size(), 0u);
+  EXPECT_LT(model.index.UsedBytes(), 100u) << "both directories are freed";
   EXPECT_TRUE(model.index.IsConsistent());
   EXPECT_EQ(model.index.Find("key:1", model.index.Hash("key:1")), nullptr);
   model.items.clear();
