@@ -66,8 +66,9 @@ const std::vector<Prefetcher::ResolvedRequest>& Prefetcher::Resolve(const Reques
   return resolved_;
 }
 
-// These loops do nothing but prefetch. A prefetch may wait for the translation of its address, and meanwhile the processor
-// executes only the next few hundred instructions: these should be the next prefetches, not the hashing of a key.
+// These loops do nothing but prefetch. A prefetch may wait for the translation of its address, and meanwhile the
+// processor executes only the next few hundred instructions: these should be the next prefetches, not the hashing of a
+// key.
 void Prefetcher::PrefetchKeys(const Database& data) {
   for (const KeyLookup& lookup : key_lookups_)
     lookup.may_insert ? data.PrefetchForInsert(lookup.hash) : data.PrefetchBucket(lookup.hash);
