@@ -127,8 +127,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return slot == nullptr ? Slot{} : *slot;
   }
 
-  // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First prefetch every bucket, then every item that
-  // may match (or, if none may, the next bucket), then do the lookups.
+  // PrefetchBucket and PrefetchItem are hints for a batch of lookups. First compute all hashes, then prefetch every
+  // bucket, then every item that may match (or, if none may, the next bucket), then do the lookups.
   void PrefetchBucket(uint64_t hash) const {  // prefetches the bucket where a lookup of this hash begins
     const PageRef page = PageOf(hash);
     if (page) Prefetch(&page->buckets[page.HomeBucketOf(hash)]);
@@ -275,8 +275,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   static constexpr size_t kReservedPerPage = 330;  // Reserve plans pages with at most this many slots
   static constexpr size_t kStorePages = 512;       // a table with more pages has a HashPageStore for new pages
   static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
-  static constexpr size_t kPreparedDirectory =
-      1024;  // a directory with at least this many entries prepares its doubling
+  static constexpr size_t kPreparedDirectory = 1024;  // a directory of this size or more prepares its doubling
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
@@ -448,7 +447,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // The first use of new memory costs more time than copying the directory: on a virtual machine about 10 µs for 4 KB.
   // So the memory for the next directory is used step by step, in proportion to the number of pages whose split would
   // need it.
-  void PrepareDoubling() {  // uses a part of the memory of the next directory for the first time
+  void PrepareDoubling() {  // writes to more of the memory for the next directory
     if (directory_.size() < kPreparedDirectory) return;
     next_directory_.reserve(directory_.size() * 2);
     if (next_directory_.size() < deepest_page_count_ * 2) next_directory_.resize(deepest_page_count_ * 2);

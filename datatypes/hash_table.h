@@ -174,9 +174,8 @@ class HashTable final : public Object {  // the value of a large hash: fields by
 
   static constexpr size_t kPooledFrom = 4096;  // number of fields from which on there is a pool
 
-  std::unique_ptr<SlabPool>
-      pool_;  // memory of small fields that were added since there are many; null: all are in jemalloc's memory
-  HashIndex<HashField*> index_;  // the fields by name
+  std::unique_ptr<SlabPool> pool_;  // memory of small fields that were added to a large hash; null: there are none
+  HashIndex<HashField*> index_;     // the fields by name
   // The heap is in a deque, which grows without copying its items.
   std::unique_ptr<std::deque<TimedField>> heap_;  // fields with deadlines, earliest first (min-heap); null: none
 };
