@@ -100,7 +100,7 @@ void NodeServer::LogStatistics() {
                          " volatile) in ", database.Entries().Capacity(), " slots HT."));
   }
   const size_t replicas = services().replication.replicas().All().size();
-  log().Debug(StrCat(services().clients.registry.Count() - replicas, " clients connected (", replicas, " replicas), ",
+  log().Debug(StrCat(services().clients.registry.OpenCount() - replicas, " clients connected (", replicas, " replicas), ",
                      services().data.memory.UsedBytes(), " bytes in use"));
 }
 

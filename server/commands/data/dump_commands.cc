@@ -138,17 +138,6 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
                       replaced.Key());
 }
 
-// Propagates the RESTORE with the same options, but with an absolute deadline. `payload` may have an older RDB version
-// than the payload of the request.
-void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
-  std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
-  if (options.replaces) words.emplace_back("REPLACE");
-  if (options.idle_seconds) words.insert(words.end(), {"IDLETIME", std::to_string(*options.idle_seconds)});
-  if (options.frequency) words.insert(words.end(), {"FREQ", std::to_string(*options.frequency)});
-  words.emplace_back("ABSTTL");
-  call.effect.Replace(words);
-}
-
 // Deletes the key if it has expired, but only if Redis 8.2 or later is emulated. Otherwise RESTORE replaces an expired
 // key like any other.
 void ExpireBeforeRestore(Call& call, Bytes key) {
@@ -183,11 +172,15 @@ void RunRestore(Call& call) {
   if (replaced) FreeOverwritten(call, edit, std::move(old_value));
   // If RESTORE has replaced a key, the propagated command has REPLACE. The request may lack REPLACE if the old key had
   // expired, but a replica may still have the expired key.
-  const bool says_all = options.replaces || !replaced;
-  options.replaces = options.replaces || replaced;
+  const bool lacks_replace = replaced && !options.replaces;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
-  if (moves || !says_all || older) {
-    RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, older ? Bytes(*older) : payload, options);
+  if (moves || lacks_replace || older) {
+    std::vector<std::string> words(call.args.Words().begin(), call.args.Words().end());
+    if (older) words[3] = *older;
+    if (lacks_replace) words.emplace_back("REPLACE");
+    if (moves) words[2] = std::to_string(deadline_ms);
+    if (moves) words.emplace_back("ABSTTL");
+    call.effect.Replace(words);
   }
   call.reply.Ok();
 }

@@ -205,7 +205,7 @@ WatchingClients CountWatching(const Clients& clients) {
 std::string ClientsSection(const Services& services) {
   const int64_t now_s = services.env.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
-  text.Add("connected_clients", services.clients.registry.Count() - services.replication.replicas().All().size())
+  text.Add("connected_clients", services.clients.registry.OpenCount() - services.replication.replicas().All().size())
       .Add("cluster_connections", ClusterLinks(services))
       .Add("maxclients", services.env.settings.maxclients)
       .Add("client_recent_max_input_buffer", services.env.stats.client_input.Most(now_s))
@@ -225,7 +225,7 @@ std::string ClientsSection(const Services& services) {
 
 std::string ThreadsSection(const Services& services) {
   InfoText text("Threads");
-  text.Add("io_thread_0", StrCat("clients=", services.clients.registry.Count(), ",reads=",
+  text.Add("io_thread_0", StrCat("clients=", services.clients.registry.OpenCount(), ",reads=",
                                  services.env.stats.total_reads, ",writes=", services.env.stats.total_writes));
   return text.Take();
 }

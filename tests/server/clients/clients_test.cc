@@ -6,12 +6,14 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
 namespace respite {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A transport whose flushes take time.
@@ -107,6 +109,14 @@ TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {
   clients_.Remove(*sessions_[4]);
   sessions_.erase(sessions_.begin() + 4);
   EXPECT_THAT(Flush(), ElementsAre(4, 6));
+}
+
+// A client that sees the end of its connection may ask at once, by another connection, how many are left.
+TEST_F(ClientsTest, InfoCountsNoClosingClients) {
+  TestClient client(server_);
+  EXPECT_THAT(client.Run("INFO clients").Text(), HasSubstr("connected_clients:9\r\n"));
+  clients_.Close(*sessions_[3]);
+  EXPECT_THAT(client.Run("INFO clients").Text(), HasSubstr("connected_clients:8\r\n"));
 }
 
 }  // namespace

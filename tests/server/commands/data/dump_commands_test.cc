@@ -86,13 +86,13 @@ TEST_P(DumpCommands, RestoreSetsADeadline) {
   const std::string payload = Dumped("k");
   Run({"RESTORE", "relative", "5000", payload});
   EXPECT_THAT(Run("PEXPIRETIME relative"), Int(kStartMs + 5000));
-  Run({"RESTORE", "absolute", std::to_string(kStartMs + 7000), payload, "ABSTTL"});
+  Run({"restore", "absolute", std::to_string(kStartMs + 7000), payload, "AbsTTL"});
   EXPECT_THAT(Run("PEXPIRETIME absolute"), Int(kStartMs + 7000));
   EXPECT_THAT(Run({"RESTORE", "none", "0", payload, "ABSTTL"}), Ok());
   EXPECT_THAT(Run("TTL none"), Int(-1));
   const std::string older = PayloadWithVersion(payload, rdb::kVersionOf70);
   EXPECT_EQ(Journaled()[1], StrCat("0: RESTORE relative ", kStartMs + 5000, " ", older, " ABSTTL"));
-  EXPECT_EQ(Journaled()[2], StrCat("0: RESTORE absolute ", kStartMs + 7000, " ", older, " ABSTTL"));
+  EXPECT_EQ(Journaled()[2], StrCat("0: restore absolute ", kStartMs + 7000, " ", older, " AbsTTL"));
   Run({"RESTORE", "none", "9000", payload, "REPLACE", "IDLETIME", "7"});
   EXPECT_EQ(Journaled().back(), StrCat("0: RESTORE none ", kStartMs + 9000, " ", older, " REPLACE IDLETIME 7 ABSTTL"));
 }
