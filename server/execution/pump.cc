@@ -124,7 +124,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete || session.in.UnparsedInput().empty()) return Outcome::kIdle;
-    if (IsTurnUsedUp()) return Outcome::kMore;
+    if (IsTimeUsedUp()) return Outcome::kMore;
     done += batch_.requests.size();
     batch_.Clear();
   }
@@ -180,7 +180,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
-    if (i + 1 < batch_.requests.size() && IsTurnUsedUp()) {
+    if (i + 1 < batch_.requests.size() && IsTimeUsedUp()) {
       session.in.Unread(batch_, i + 1);
       return Outcome::kMore;
     }

@@ -55,6 +55,9 @@ class Pump {  // runs the requests that a session has sent
   // pipelines of slow commands do not delay other clients for longer. The time of each session's first request does not
   // count, because this request always runs.
   static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
+  // The part of this time that one session may use. Otherwise a client with one request would often wait for a pipeline
+  // of hundreds of requests, and then for the next one.
+  static constexpr int64_t kMaxPipelineUsPerTurn = 500;  // how long one pipeline may run per loop iteration
 
   Outcome RunWithinShare(Session& session);  // runs requests until the input or this session's time is used up
   Outcome RunGroups(Session& session);       // parses and runs requests in groups, to prefetch their data
@@ -74,8 +77,9 @@ class Pump {  // runs the requests that a session has sent
   int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
-  bool IsTurnUsedUp() const {  // whether pipelines have used up their time in this loop iteration
-    return used_turn_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn;
+  bool IsTimeUsedUp() const {  // whether the pipeline must wait for the next loop iteration
+    const int64_t pipeline_us = ThisPipelineUs();
+    return pipeline_us >= kMaxPipelineUsPerTurn || used_turn_us_ + pipeline_us >= kMaxPipelinesUsPerTurn;
   }
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 

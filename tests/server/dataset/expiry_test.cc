@@ -127,6 +127,18 @@ TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
   EXPECT_GT(keyspace_[0].Size(), 0u);
 }
 
+TEST_F(ExpiryTest, FewKeysAreRemovedBetweenTwoReadingsOfTheClock) {
+  const ManualClock clock;
+  const SlowPace real_clock(Expiry::kSliceUs);
+  Expiry expiry(data_, clock, real_clock);
+  for (int i = 0; i < 10'000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() - 1);
+  expiry.StartRound(settings_, kHz);
+  for (size_t left = 10'000; expiry.RunSlice().outcome == Expiry::Outcome::kMore; left = keyspace_[0].Size()) {
+    ASSERT_LT(keyspace_[0].Size(), left);
+    ASSERT_GT(keyspace_[0].Size() + 200, left);
+  }
+}
+
 TEST_F(ExpiryTest, CleansALargeHashInSlices) {
   const ManualClock clock;
   const SlowPace real_clock(100);

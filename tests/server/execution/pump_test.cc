@@ -1,7 +1,11 @@
 // Pipelines with requests that block, end the connection, or exceed their share of a turn.
 #include "server/execution/pump.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/str_cat.h"
 #include "tests/support/command_test.h"
@@ -39,6 +43,31 @@ TEST(PumpTest, LongPipelinesTakeSeveralTurns) {
     StrAppend(expected, ":", i, "\r\n");
   }
   EXPECT_EQ(client.Raw(input), expected);
+}
+
+TEST(PumpTest, ASlowPipelineLetsOtherClientsInBetween) {
+  constexpr int64_t kRequests = 100;
+  TestServer server;
+  TestClient client(server);
+  TestClient other(server);
+  std::string input;
+  for (int i = 0; i < kRequests; ++i) input += "INCR n\r\n";
+  std::vector<char> scratch(input.size());
+  const std::span<char> target = client.session().in.ReadTarget(scratch);
+  ASSERT_EQ(target.size(), input.size());
+  std::copy(input.begin(), input.end(), target.begin());
+  client.session().in.Received(input.size());
+  server.clock().AdvanceWithEachReading(100);
+  int64_t done = 0;
+  int turns = 0;
+  for (; done < kRequests; ++turns) {
+    const int64_t before = done;
+    server.pump().Run(client.session());
+    done = std::stoll(other.Run("GET n").Text());
+    ASSERT_GT(done, before);
+    ASSERT_LE(done, before + 10) << "requests in half a millisecond, of which each takes a tenth of one";
+  }
+  EXPECT_GE(turns, 10);
 }
 
 TEST(PumpTest, NothingRunsBehindQuit) {
