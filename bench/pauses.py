@@ -6,9 +6,9 @@
 16-byte keys, 64-byte values. One client sends a PING after the other. Meanwhile another client sets all keys, deletes
 them one by one, sets them again with one common deadline and waits until all have expired, and sets them again for
 FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client for the server's work,
-and the longest wait for any reason. The server's work in a wait is at most the CPU time of all its threads, and at most
-the wait without the time in which its main thread waited for a processor. The line `nothing` is the same without any
-keys: other waits are those of the machine, for example while its host runs something else. Needs root: then the first
+and the longest wait for any reason. The server's work is an upper bound: the smaller of the CPU time of all its threads,
+and the wait without the time in which its main thread waited for a processor. The line `nothing` is without any keys:
+it shows the waits that the machine causes, for example while its host runs something else. Needs root: then the first
 client runs before all other processes (SCHED_FIFO), and its own waits for a processor do not count. The client that
 sets and deletes the keys runs only when no other process wants the processor (SCHED_IDLE), so that on two cores nobody
 waits for it."""
@@ -41,11 +41,11 @@ def pings(server, what):
     stop.set()
     trips = results.get(timeout=60)
     pinging.join()
-    work_ms = sorted((work for _, work in trips), reverse=True)
+    work_ms = sorted((server_ms for _, server_ms in trips), reverse=True)
     late = sum(ms > 2 for ms in work_ms)
     longest = " ".join(f"{ms:.1f}" for ms in work_ms[:5])
-    print(f"  {server.name:14} {what:26} {seconds:6.1f} s  over 2 ms: {late:4}  longest: {longest} ms; "
-          f"with all other waits {max(wait for wait, _ in trips):.1f} ms", flush=True)
+    print(f"  {server.name:14} {what:26} {seconds:6.1f} s  work over 2 ms: {late:4}  longest: {longest} ms; "
+          f"longest wait for any reason {max(wait for wait, _ in trips):.1f} ms", flush=True)
 
 
 def in_background(work, *arguments):

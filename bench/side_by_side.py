@@ -201,9 +201,9 @@ def processor_wait_ms(schedstat):
 
 
 def cpu_ms(pid):
-    """The CPU time of all threads of a process so far, without the time in which the host ran something else."""
-    clock = ~pid << 3 | 2  # clock_getcpuclockid(3)
-    return time.clock_gettime(clock) * 1e3
+    """The CPU time of all threads of a process so far. It excludes stolen time if the kernel accounts for that."""
+    clock_id = ~pid << 3 | 2  # what clock_getcpuclockid(3) returns on Linux
+    return time.clock_gettime(clock_id) * 1e3
 
 
 def take_precedence():
@@ -214,9 +214,9 @@ def take_precedence():
 
 
 def timed_round_trips(server, text, stop):
-    """Sends one request after the other until told to stop. Returns for each its time in ms, and for how many ms of it
-    the server may have worked: not longer than its threads used a processor, and not while its main thread waited for
-    one. Each reply must come in one piece. Runs in its own process."""
+    """Sends one request after the other until told to stop. Returns for each its time in ms, and an upper bound in
+    ms of the server's work in it: the smaller of the CPU time of all its threads, and the time without that in which
+    its main thread waited for a processor. Each reply must come in one piece. Runs in its own process."""
     take_precedence()
     trips = []
     pid = server.process.pid

@@ -22,10 +22,10 @@ constexpr uint64_t kAcceptedPermillePerEffort = 5;
 // The maximum remaining time of a key that counts for the mean (71 000 years). Longer times count as this time, so that
 // the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
-constexpr size_t kExpiredPerSample = 100;  // expired keys that a sample removes before the clock is read again
-constexpr size_t kFieldsPerPurge = 256;    // most expired fields of one hash that one sample removes
-constexpr size_t kHashesPerSample = 16;    // hashes with expired fields between two readings of the clock
-constexpr uint64_t kPlacesPerKey = 20;     // empty table slots that a sample may skip for each wanted key
+constexpr size_t kMaxExpiredPerSample = 100;  // a sample of keys ends when it has found so many expired ones
+constexpr size_t kFieldsPerPurge = 256;       // most expired fields of one hash that one sample removes
+constexpr size_t kHashesPerSample = 16;       // hashes with expired fields between two readings of the clock
+constexpr uint64_t kPlacesPerKey = 20;        // empty table slots that a sample may skip for each wanted key
 
 }  // namespace
 
@@ -159,9 +159,9 @@ Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
   Progress& progress = progress_[static_cast<size_t>(db)];
   SampleResult sampled;
   expired_entries_.clear();
-  // A sample that ends with kExpiredPerSample expired keys is smaller, but has so many of them that it is never clean.
+  // A sample that ends at kMaxExpiredPerSample contains a much larger share of expired keys than IsClean accepts.
   for (uint64_t places = round_.sample_size * kPlacesPerKey;
-       places > 0 && sampled.seen < round_.sample_size && expired_entries_.size() < kExpiredPerSample; --places) {
+       places > 0 && sampled.seen < round_.sample_size && expired_entries_.size() < kMaxExpiredPerSample; --places) {
     progress.cursor = data.ScanEntriesWithDeadline(progress.cursor, [&](Entry* entry) {
       ++sampled.seen;
       if (!IsRemovable(*entry)) return;

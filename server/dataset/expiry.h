@@ -52,7 +52,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   // second.
   void StartRound(const Settings& settings, int hz);  // ends the last round, begins one; called `hz` times per second
   // Continues the round of active expiry: removes expired keys. Stops after kSliceUs, or when the time of the round is
-  // used up. Exceeds this by the time that it takes to remove the last few values.
+  // used up. Exceeds this by at most the time of one sample.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
   // Switches active expiry on or off, for DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.

@@ -50,14 +50,13 @@ class Pump {  // runs the requests that a session has sent
   };
 
   static constexpr size_t kMaxRequestsPerTurn = 1024;  // about how many requests a session may run per loop iteration
-  // Time limit in µs for the pipelines of all sessions in one Turn (iteration of the event loop). When this time is
-  // used up, the running pipeline waits for the next Turn, and each later session runs only its first request. So
-  // pipelines of slow commands do not delay other clients for longer. The time of each session's first request does not
+  // Time limits in µs in one Turn (iteration of the event loop), for all pipelines together and for one of them. When a
+  // limit is reached, the running pipeline waits for the next Turn. After the first limit, each later session runs only
+  // its first request. So pipelines of slow commands, or of hundreds of requests, do not delay other clients for
+  // longer. Both limits also hold for the stream from a primary. The time of each session's first request does not
   // count, because this request always runs.
-  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
-  // The part of this time that one session may use. Otherwise a client with one request would often wait for a pipeline
-  // of hundreds of requests, and then for the next one.
-  static constexpr int64_t kMaxPipelineUsPerTurn = 500;  // how long one pipeline may run per loop iteration
+  static constexpr int64_t kMaxUsForAllPipelines = 4000;  // how long all pipelines may run in one Turn
+  static constexpr int64_t kMaxUsForOnePipeline = 500;    // how long one pipeline may run in one Turn
 
   Outcome RunWithinShare(Session& session);  // runs requests until the input or this session's time is used up
   Outcome RunGroups(Session& session);       // parses and runs requests in groups, to prefetch their data
@@ -77,19 +76,19 @@ class Pump {  // runs the requests that a session has sent
   int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
-  bool IsTimeUsedUp() const {  // whether the pipeline must wait for the next loop iteration
+  bool IsTimeUsedUp() const {  // whether this pipeline, or all together, have used up their time in this Turn
     const int64_t pipeline_us = ThisPipelineUs();
-    return pipeline_us >= kMaxPipelineUsPerTurn || used_turn_us_ + pipeline_us >= kMaxPipelinesUsPerTurn;
+    return pipeline_us >= kMaxUsForOnePipeline || used_turn_us_ + pipeline_us >= kMaxUsForAllPipelines;
   }
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
   static constexpr int64_t kNoRequestYet = -1;  // value of pipeline_began_us_ until the first request has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that used_turn_us_ belongs to
-  int64_t used_turn_us_ = 0;  // µs that pipelines have used in this Turn; they pause at kMaxPipelinesUsPerTurn
-  int64_t pipeline_began_us_ = kNoRequestYet;  // when the pipeline's first request ended (real time)
-  RequestBatch batch_;                         // the requests that run next
-  Prefetcher prefetcher_;                      // fetches the data of batch_ into the CPU cache
+  int64_t used_turn_us_ = 0;                    // µs that all pipelines have used in this Turn
+  int64_t pipeline_began_us_ = kNoRequestYet;   // when the pipeline's first request ended (real time)
+  RequestBatch batch_;                          // the requests that run next
+  Prefetcher prefetcher_;                       // fetches the data of batch_ into the CPU cache
 };
 
 }  // namespace respite

@@ -100,8 +100,8 @@ void NodeServer::LogStatistics() {
                          " volatile) in ", database.Entries().Capacity(), " slots HT."));
   }
   const size_t replicas = services().replication.replicas().All().size();
-  log().Debug(StrCat(services().clients.registry.OpenCount() - replicas, " clients connected (", replicas, " replicas), ",
-                     services().data.memory.UsedBytes(), " bytes in use"));
+  log().Debug(StrCat(services().clients.registry.OpenCount() - replicas, " clients connected (", replicas,
+                     " replicas), ", services().data.memory.UsedBytes(), " bytes in use"));
 }
 
 // Starts or stops the watchdog as `watchdog-period` says. As in Redis, a period shorter than two ticks of the timer is

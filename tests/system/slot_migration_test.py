@@ -69,7 +69,7 @@ class Migrations(unittest.TestCase):
         for node in nodes[2:]:
             self.assertIn(b"unexpected_error_replies:0\r\n", node.ask("INFO", "stats"))
         for node in nodes[4:]:
-            wait_until(node.is_ok, "the cluster in the view of the replica", 20)
+            wait_until(node.is_ok, "cluster_state:ok on the replica", 20)
             client = node.client()
             client.run("READONLY")
             self.assertEqual(value_of(client.run("GET", keys[0])), f"value of {keys[0]}".encode())

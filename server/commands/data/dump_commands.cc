@@ -170,16 +170,19 @@ void RunRestore(Call& call) {
   edit.SetDeadline(deadline_ms);
   edit.ReportChange("restore");
   if (replaced) FreeOverwritten(call, edit, std::move(old_value));
-  // If RESTORE has replaced a key, the propagated command has REPLACE. The request may lack REPLACE if the old key had
-  // expired, but a replica may still have the expired key.
+  // Propagates the words of the request with these changes: a payload that older replicas can read, an absolute
+  // deadline, and REPLACE if a key was replaced. The request may lack REPLACE if the old key had expired, but a replica
+  // may still have the expired key.
   const bool lacks_replace = replaced && !options.replaces;
-  const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
-  if (moves || lacks_replace || older) {
+  const bool is_relative = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
+  if (older || lacks_replace || is_relative) {
     std::vector<std::string> words(call.args.Words().begin(), call.args.Words().end());
+    if (is_relative) {
+      words[2] = std::to_string(deadline_ms);
+      words.emplace_back("ABSTTL");
+    }
     if (older) words[3] = *older;
     if (lacks_replace) words.emplace_back("REPLACE");
-    if (moves) words[2] = std::to_string(deadline_ms);
-    if (moves) words.emplace_back("ABSTTL");
     call.effect.Replace(words);
   }
   call.reply.Ok();

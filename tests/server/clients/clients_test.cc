@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -111,12 +112,23 @@ TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {
   EXPECT_THAT(Flush(), ElementsAre(4, 6));
 }
 
-// A client that sees the end of its connection may ask at once, by another connection, how many are left.
+// A client whose connection was closed may at once ask INFO over another connection, which must not count the first.
 TEST_F(ClientsTest, InfoCountsNoClosingClients) {
   TestClient client(server_);
+  // Eight sessions, and this client.
   EXPECT_THAT(client.Run("INFO clients").Text(), HasSubstr("connected_clients:9\r\n"));
   clients_.Close(*sessions_[3]);
   EXPECT_THAT(client.Run("INFO clients").Text(), HasSubstr("connected_clients:8\r\n"));
+}
+
+// After each of these scripts, the server closes the session in which scripts run. It counts as no client. Otherwise
+// the server would soon refuse all clients, because their number seems to exceed maxclients.
+TEST(ScriptSessionTest, IsNotCountedWhenItCloses) {
+  TestServer server({.directives = {"enable-debug-command yes"}});
+  TestClient client(server);
+  client.Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(client.Run("EVAL 'return 1' 0"), Int(1));
+  EXPECT_EQ(server->services().clients.registry.OpenCount(), 1u);
 }
 
 }  // namespace

@@ -392,7 +392,7 @@ TEST(Propagation, PayloadsHaveTheOldestVersion) {
     const std::vector<std::string>& words = server.journal().Records().back().words;
     EXPECT_EQ(words[1], "copy-" + key);
     EXPECT_EQ(PayloadVersion(words[3]), key == "timed" ? 12 : 10) << key;
-    EXPECT_EQ(words.size(), 4u) << key;
+    EXPECT_EQ(words.size(), 4u) << key;  // no ABSTTL, because there is no deadline
   }
   ExpectOlderVersionFollows(server, "redis:7.4");
   client.Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)"});

@@ -59,15 +59,13 @@ TEST(PumpTest, ASlowPipelineLetsOtherClientsInBetween) {
   client.session().in.Received(input.size());
   server.clock().AdvanceWithEachReading(100);
   int64_t done = 0;
-  int turns = 0;
-  for (; done < kRequests; ++turns) {
+  while (done < kRequests) {
     const int64_t before = done;
     server.pump().Run(client.session());
     done = std::stoll(other.Run("GET n").Text());
     ASSERT_GT(done, before);
-    ASSERT_LE(done, before + 10) << "requests in half a millisecond, of which each takes a tenth of one";
+    ASSERT_LE(done, before + 7) << "each takes 0.1 ms, and the pipeline may run for 0.5 ms";
   }
-  EXPECT_GE(turns, 10);
 }
 
 TEST(PumpTest, NothingRunsBehindQuit) {

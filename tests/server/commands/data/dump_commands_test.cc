@@ -86,6 +86,7 @@ TEST_P(DumpCommands, RestoreSetsADeadline) {
   const std::string payload = Dumped("k");
   Run({"RESTORE", "relative", "5000", payload});
   EXPECT_THAT(Run("PEXPIRETIME relative"), Int(kStartMs + 5000));
+  // The words of the request are propagated as they are.
   Run({"restore", "absolute", std::to_string(kStartMs + 7000), payload, "AbsTTL"});
   EXPECT_THAT(Run("PEXPIRETIME absolute"), Int(kStartMs + 7000));
   EXPECT_THAT(Run({"RESTORE", "none", "0", payload, "ABSTTL"}), Ok());
