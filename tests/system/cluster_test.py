@@ -79,10 +79,11 @@ class Node:
 
 
 class ClusterClient:
-    """Follows redirections."""
+    """Follows redirections. After a connection broke, sends the request again: `repeated` counts these requests, which
+    may have run two times."""
 
     def __init__(self, node):
-        self.connections, self.first = {}, node.port
+        self.connections, self.first, self.repeated = {}, node.port, 0
 
     def close(self):
         for connection in self.connections.values():
@@ -104,6 +105,7 @@ class ClusterClient:
                 reply = self.at(port).run(*words)
             except (OSError, Closed):
                 self.connections.pop(port, None)
+                self.repeated += 1
                 time.sleep(0.05)
                 continue
             found = re.match(rb"-(MOVED|ASK) \d+ [^:]*:(\d+)", reply)

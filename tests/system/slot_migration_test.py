@@ -95,9 +95,15 @@ class Migrations(unittest.TestCase):
         return client
 
     def check_counters(self, node, load):
+        """No acknowledged write is lost, and none ran twice, except requests that were repeated after a broken connection."""
         client = self.client(node)
+        repeated = sum(thread.client.repeated for thread in load.threads)
+        extra = 0
         for number, count in enumerate(load.acknowledged()):
-            self.assertEqual(int(client.run("GET", f"counter:{number}") or 0), count)
+            found = int(client.run("GET", f"counter:{number}") or 0)
+            self.assertGreaterEqual(found, count, number)
+            extra += found - count
+        self.assertLessEqual(extra, repeated)
 
 
 class SlotMigration(Migrations):

@@ -55,6 +55,12 @@ void ReplyOnDisk(Reply& reply, const Services& services, const Session& session)
   reply.Integer(CountDisks(services, session));
 }
 
+// Asks the replicas for their offsets, unless the command will not wait for the answers: in a transaction or a script.
+void RequestAcks(const Call& call) {
+  if (!call.services.clients.current_execution.MayBlock()) return;
+  call.services.replication.replicas().RequestAcks(call.session.wait_offset);
+}
+
 struct WaitForReplicas {
   static constexpr CommandSpec spec = {.syntax = "WAIT numreplicas:integer timeout:integer",
                                        .summary = "Waits until replicas have received the writes of this client.",
@@ -70,7 +76,7 @@ struct WaitForReplicas {
     if (CountReplicas(call.services, call.session) >= replicas) {
       return ReplyAckCount(call.reply, call.services, call.session);
     }
-    call.services.replication.replicas().RequestAcks(call.session.wait_offset);
+    RequestAcks(call);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyAckCount, .waits_for_acks_or_disk = true});
   }
 };
@@ -96,7 +102,7 @@ struct WaitAof {
     const bool is_enough =
         CountDisks(call.services, call.session) >= replicas && (local == 0 || IsOnDisk(call.services, call.session));
     if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);
-    if (replicas > 0) call.services.replication.replicas().RequestAcks(call.session.wait_offset);
+    if (replicas > 0) RequestAcks(call);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .waits_for_acks_or_disk = true});
   }
 };

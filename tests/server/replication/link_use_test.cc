@@ -163,6 +163,23 @@ TEST_F(LinkUseTest, AShutdownThatIsAbortedLeavesTheWritesOfAFailoverHeld) {
   EXPECT_THAT(held.Read(), Ok());
 }
 
+TEST_F(LinkUseTest, AWaitThatCannotBlockAsksNoReplica) {
+  ReplicationMember& primary = world_.Add();
+  AddLinked(primary);
+  TestClient client(primary.server());
+  client.Run("SET a 1");
+  const int64_t offset = primary.history().offset;
+  EXPECT_THAT(client.Run("EVAL \"return redis.call('WAIT', 2, 0)\" 0"), Int(1));
+  client.Run("MULTI");
+  client.Run("WAIT 2 0");
+  client.Run("WAITAOF 0 2 0");
+  EXPECT_EQ(client.Run("EXEC").Size(), 2u);
+  network().Run();
+  EXPECT_EQ(primary.history().offset, offset) << "REPLCONF GETACK would be part of the stream";
+  client.Send("WAIT 2 0");
+  EXPECT_GT(primary.history().offset, offset);
+}
+
 TEST_F(LinkUseTest, WaitDoesNotWaitForTheTimerAfterAChangeOfTheHistory) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& other = world_.Add();
