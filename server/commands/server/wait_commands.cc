@@ -1,5 +1,6 @@
 // WAIT and WAITAOF: wait until the writes of this client have reached replicas, or disks.
 #include "server/catalogue/refusals.h"
+#include "server/clients/client_subsystem.h"
 #include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
