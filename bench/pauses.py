@@ -6,7 +6,7 @@
 16-byte keys, 64-byte values. One client sends a PING after the other. Meanwhile another client sets all keys, deletes
 them one by one, sets them again with one common deadline and waits until all have expired, and sets them again for
 FLUSHALL, and for FLUSHALL ASYNC. Prints for each of these the longest waits of the first client for the server's work,
-and the longest wait for any reason. The server's work is an upper bound: the smaller of the CPU time of all its threads,
+and the longest wait for any reason. The server's work is printed as an upper bound: the smaller of the CPU time of all its threads,
 and the wait without the time in which its main thread waited for a processor. The line `nothing` is without any keys:
 it shows the waits that the machine causes, for example while its host runs something else. Needs root: then the first
 client runs before all other processes (SCHED_FIFO), and its own waits for a processor do not count. The client that

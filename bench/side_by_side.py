@@ -201,7 +201,8 @@ def processor_wait_ms(schedstat):
 
 
 def cpu_ms(pid):
-    """The CPU time of all threads of a process so far. It excludes stolen time if the kernel accounts for that."""
+    """The CPU time of all threads of a process so far. Exact also while they run, other than schedstat, as Server.cpu_ns
+    reads it. Excludes stolen time if the kernel accounts for that."""
     clock_id = ~pid << 3 | 2  # what clock_getcpuclockid(3) returns on Linux
     return time.clock_gettime(clock_id) * 1e3
 

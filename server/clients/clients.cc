@@ -71,7 +71,7 @@ void Clients::Flush(size_t place, size_t max_bytes) {
 void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
-  if (session.id != 0) ++closing_count_;  // id 0: not in sessions_
+  if (session.id != 0) ++closing_count_;  // id 0: without a client, so not in sessions_
   on_close_(session);
   if (std::exchange(session.queue_flags.is_in_pause_queue_, false)) std::erase(paused_, &session);
   if (session.transport != nullptr) session.transport->Close();

@@ -22,7 +22,7 @@ constexpr uint64_t kAcceptedPermillePerEffort = 5;
 // The maximum remaining time of a key that counts for the mean (71 000 years). Longer times count as this time, so that
 // the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
-constexpr size_t kMaxExpiredPerSample = 100;  // a sample of keys ends when it has found so many expired ones
+constexpr size_t kMaxExpiredPerSample = 100;  // a sample of keys ends at this number of expired ones
 constexpr size_t kFieldsPerPurge = 256;       // most expired fields of one hash that one sample removes
 constexpr size_t kHashesPerSample = 16;       // hashes with expired fields between two readings of the clock
 constexpr uint64_t kPlacesPerKey = 20;        // empty table slots that a sample may skip for each wanted key

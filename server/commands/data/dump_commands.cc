@@ -1,6 +1,7 @@
 // DUMP and RESTORE: values in serialized form.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -181,7 +182,7 @@ void RunRestore(Call& call) {
       words[2] = std::to_string(deadline_ms);
       words.emplace_back("ABSTTL");
     }
-    if (older) words[3] = *older;
+    if (older) words[3] = std::move(*older);
     if (lacks_replace) words.emplace_back("REPLACE");
     call.effect.Replace(words);
   }

@@ -112,7 +112,7 @@ TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {
   EXPECT_THAT(Flush(), ElementsAre(4, 6));
 }
 
-// A client whose connection was closed may at once ask INFO over another connection, which must not count the first.
+// A client whose connection was closed may immediately ask INFO over another one, which must not count the first.
 TEST_F(ClientsTest, InfoCountsNoClosingClients) {
   TestClient client(server_);
   // Eight sessions, and this client.
