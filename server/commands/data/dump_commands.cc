@@ -146,6 +146,9 @@ void ExpireBeforeRestore(Call& call, Bytes key) {
   if (dialect.EmulatesVersion() && dialect.Has("8.2.0")) call.db.Find(key);
 }
 
+// Indexes of the words of RESTORE key ttl serialized-value.
+constexpr size_t kTtlWord = 2, kPayloadWord = 3;
+
 void RunRestore(Call& call) {
   auto [key, ttl_word, payload] = call.args.Take<Bytes, Bytes, Bytes>();
   RestoreOptions options = ParseRestoreOptions(call.args);
@@ -179,10 +182,10 @@ void RunRestore(Call& call) {
   if (older || lacks_replace || is_relative) {
     std::vector<std::string> words(call.args.Words().begin(), call.args.Words().end());
     if (is_relative) {
-      words[2] = std::to_string(deadline_ms);
+      words[kTtlWord] = std::to_string(deadline_ms);
       words.emplace_back("ABSTTL");
     }
-    if (older) words[3] = std::move(*older);
+    if (older) words[kPayloadWord] = std::move(*older);
     if (lacks_replace) words.emplace_back("REPLACE");
     call.effect.Replace(words);
   }
