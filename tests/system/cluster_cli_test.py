@@ -159,7 +159,7 @@ class ClusterCliTest(unittest.TestCase):
         self.check_is_whole()
 
 
-oracles.multiply(globals(), ClusterCliTest)
+oracles.multiply(globals(), ClusterCliTest, among=oracles.few_oracles)
 
 if __name__ == "__main__":
     unittest.main()

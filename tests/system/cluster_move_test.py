@@ -209,7 +209,7 @@ class Move(unittest.TestCase):
             self.oracle.count()
 
 
-oracles.multiply(globals(), Move)
+oracles.multiply(globals(), Move, among=oracles.few_oracles)
 
 if __name__ == "__main__":
     unittest.main()

@@ -344,7 +344,7 @@ class Mixed(Clusters):
         self.check_life([program, program, program, RESPITE, RESPITE, RESPITE])
 
 
-oracles.multiply(globals(), Mixed)
+oracles.multiply(globals(), Mixed, among=oracles.few_oracles)
 del Clusters
 
 if __name__ == "__main__":

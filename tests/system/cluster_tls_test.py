@@ -158,7 +158,7 @@ class TlsClusters(unittest.TestCase):
         self.check_life([RESPITE, program, RESPITE, program, RESPITE, program])
 
 
-oracles.multiply(globals(), TlsClusters)
+oracles.multiply(globals(), TlsClusters, among=oracles.few_oracles)
 
 if __name__ == "__main__":
     unittest.main()

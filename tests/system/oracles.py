@@ -6,9 +6,9 @@
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
 
 A suite that is written for one oracle runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for
-each oracle from a class that reads `self.oracle`. A suite whose comparison allows for no difference of versions starts
-our server with `oracle.our_options`. Suites count comparisons with `oracle.count(n)`; run_script.py prints
-the sums, which tests/run.py adds up."""
+each oracle from a class that reads `self.oracle`. A suite that takes minutes runs with fewer: `among=few_oracles`. A suite
+whose comparison allows for no difference of versions starts our server with `oracle.our_options`. Suites count
+comparisons with `oracle.count(n)`; run_script.py prints the sums, which tests/run.py adds up."""
 import atexit
 import collections
 import functools
@@ -128,9 +128,17 @@ def bench_oracles():
     return found, missing + also_missing
 
 
-def multiply(namespace, *bases):
-    """Replaces each class by one per oracle, with the attribute `oracle`; missing oracles become skipped tests."""
+def few_oracles():
+    """Returns (available oracles, why others are missing) for suites that take minutes: those of benchmarks, as far as
+    the suites know them."""
     found, missing = all_oracles()
+    few = {oracle.label for oracle in bench_oracles()[0]}
+    return [oracle for oracle in found if oracle.label in few], missing
+
+
+def multiply(namespace, *bases, among=all_oracles):
+    """Replaces each class by one per oracle, with the attribute `oracle`; missing oracles become skipped tests."""
+    found, missing = among()
     for base in bases:
         del namespace[base.__name__]
         for oracle in found:

@@ -137,7 +137,7 @@ class TlsReplication(ReplicationCase):
             self.wait_equal(primary, replica)
 
 
-oracles.multiply(globals(), TlsReplication)
+oracles.multiply(globals(), TlsReplication, among=oracles.few_oracles)
 
 
 if __name__ == "__main__":

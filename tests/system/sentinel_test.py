@@ -411,7 +411,7 @@ class MixedTest(WithWorld):
             self.oracle.count()
 
 
-oracles.multiply(globals(), MixedTest)
+oracles.multiply(globals(), MixedTest, among=oracles.few_oracles)
 
 
 class SecuredTest(WithWorld):
