@@ -25,6 +25,12 @@
 
 namespace respite {
 
+#ifdef RESPITE_SANITIZED
+constexpr bool kIsSanitized = true;  // whether RESPITE_SANITIZED is defined
+#else
+constexpr bool kIsSanitized = false;  // whether RESPITE_SANITIZED is defined
+#endif
+
 // jemalloc's size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
 constexpr size_t SizeClassOf(size_t bytes) {  // the bytes that jemalloc allocates for a request of `bytes`
   if (bytes <= 8) return 8;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/str_cat.h"
 
@@ -144,7 +145,7 @@ TEST_P(CombineTest, AgreesWithTheModelAlsoInPlace) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(StrCat("seed ", seed));
   Random random(seed);
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < (kIsSanitized ? 100 : 500); ++round) {
     const size_t least = GetParam() >= BitOperation::kDiff ? 2 : 1;
     std::vector<std::string> sources(GetParam() == BitOperation::kNot ? 1 : least + random.Below(4));
     for (std::string& source : sources)
