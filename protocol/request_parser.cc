@@ -146,7 +146,15 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
   }
   size_t first_word = batch.words.size();
   Status status = ParseMultibulk(batch, limits);
-  if (status == Status::kError) return status;
+  if (status == Status::kError) {
+    // A request before this one may block. Then the session is not closed yet, and later this request must fail again:
+    // goes back to its beginning, so that its rest is not taken for requests.
+    batch.requests.push_back({first_word, 0, begin_});
+    Unread(batch, batch.requests.size() - 1);
+    batch.requests.pop_back();
+    batch.words.resize(first_word);
+    return status;
+  }
   if (status == Status::kIncomplete || !saved_arguments_.empty()) Save(batch, first_word);
   if (status == Status::kIncomplete) return status;
   if (!saved_arguments_.empty()) Restore(batch);

@@ -224,6 +224,7 @@ Executor::Outcome Executor::Queue(const Request& request) {
   session.out.Append("+QUEUED\r\n");
   parts_.observers.OnQueued({session, *request.command, request.words});
   FinishReply(session, reply_start);
+  ReadTime();
   return Outcome::kDone;
 }
 
@@ -465,6 +466,7 @@ void Executor::Reject(const Request& request, const Refusal& refusal) {
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, request.command, told.text, reply_start);
   }
+  ReadTime();  // the Pump limits the time of a pipeline, which may consist of refused requests
   Tell(RefusedCall{session, request.command, request.words, told.text});
 }
 

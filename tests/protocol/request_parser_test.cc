@@ -376,6 +376,35 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
 }
 
 // A paused client may continue to send: nothing is parsed, and all bytes must be stored.
+// A request that blocks may come before the error, so the session may go on for a while.
+TEST(RequestParserTest, AFailedRequestFailsAgain) {
+  const std::string big(RequestParser::kMinBigArgumentBytes, 'z');
+  const std::string big_argument = StrCat("$", big.size(), "\r\n", big, "\r\n");
+  for (const std::string& failing : {StrCat("*2\r\n$4\r\nECHO\r\n$-1\r\n"), StrCat("*3000000000\r\n"),
+                                     StrCat("*3\r\n$3\r\nSET\r\n", big_argument, "$-1\r\n")}) {
+    const std::string input = "*1\r\n$4\r\nPING\r\n" + failing + "$8\r\nFLUSHALL\r\n";
+    RequestParser parser;
+    std::vector<char> scratch(64 * 1024);
+    std::span<char> target = parser.ReadTarget(scratch);
+    ASSERT_GE(target.size(), input.size());
+    std::copy(input.begin(), input.end(), target.data());
+    parser.Received(input.size());
+    RequestBatch batch;
+    ASSERT_EQ(parser.ParseInto(batch, {}), Status::kRequest);
+    ASSERT_EQ(parser.ParseInto(batch, {}), Status::kError);
+    ASSERT_EQ(batch.requests.size(), 1u);
+    EXPECT_THAT(batch.Words(batch.requests[0]), ElementsAre("PING"));
+    const std::string error = parser.Error();
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      parser.SaveRest();
+      batch.Clear();
+      EXPECT_EQ(parser.ParseInto(batch, {}), Status::kError);
+      EXPECT_TRUE(batch.requests.empty());
+      EXPECT_EQ(parser.Error(), error);
+    }
+  }
+}
+
 TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   Words big = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes + 5)};
   std::string input = Encode(big) + "GET b\r\n";
