@@ -76,6 +76,17 @@ class HalfOpen(HostileTest):
         self.attack(case)
 
 
+    def test_a_malformed_request_behind_one_that_blocks_is_refused(self):
+        self.start_server()
+        self.admin.value("SET", "canary", "1")
+        with Raw(self.port) as client:
+            client.send(encode(["BLPOP", "l", "0"]) + b"*2\r\n$4\r\nECHO\r\n$-1\r\n$8\r\nFLUSHALL\r\n")
+            wait_until(lambda: self.info("clients", "blocked_clients") == "1", "BLPOP to block")
+            self.admin.value("RPUSH", "l", "x")
+            self.assertEqual(b"*2\r\n$1\r\nl\r\n$1\r\nx\r\n-ERR Protocol error: invalid bulk length\r\n", client.read_to_end())
+        self.assertEqual(1, self.admin.value("EXISTS", "canary"))
+
+
 class Slow(HostileTest):
     def test_senders_of_one_byte_at_a_time(self):
         request = encode(["SET", "slow", "v" * 10])
