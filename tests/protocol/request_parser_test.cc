@@ -375,8 +375,7 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
   EXPECT_EQ(direct.Request(0), big);
 }
 
-// A paused client may continue to send: nothing is parsed, and all bytes must be stored.
-// A request that blocks may come before the error, so the session may go on for a while.
+// A request before the malformed one may block. Then the client is disconnected only later, after another parse.
 TEST(RequestParserTest, AFailedRequestFailsAgain) {
   const std::string big(RequestParser::kMinBigArgumentBytes, 'z');
   const std::string big_argument = StrCat("$", big.size(), "\r\n", big, "\r\n");
@@ -405,6 +404,7 @@ TEST(RequestParserTest, AFailedRequestFailsAgain) {
   }
 }
 
+// A paused client may continue to send: nothing is parsed, and all bytes must be stored.
 TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   Words big = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes + 5)};
   std::string input = Encode(big) + "GET b\r\n";

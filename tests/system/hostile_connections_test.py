@@ -75,7 +75,6 @@ class HalfOpen(HostileTest):
                 self.assertEqual(b"+PONG\r\n", late.run("PING"))
         self.attack(case)
 
-
     def test_a_malformed_request_behind_one_that_blocks_is_refused(self):
         self.start_server()
         self.admin.value("SET", "canary", "1")
