@@ -26,9 +26,9 @@
 namespace respite {
 
 #ifdef RESPITE_SANITIZED
-constexpr bool kIsSanitized = true;  // whether RESPITE_SANITIZED is defined
+inline constexpr bool kIsSanitized = true;  // whether RESPITE_SANITIZED is defined
 #else
-constexpr bool kIsSanitized = false;  // whether RESPITE_SANITIZED is defined
+inline constexpr bool kIsSanitized = false;  // whether RESPITE_SANITIZED is defined
 #endif
 
 // jemalloc's size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
