@@ -93,6 +93,7 @@ SocketPoller::~SocketPoller() = default;
 
 bool SocketPoller::ChangeEvents(int descriptor, Watcher& watcher, Events from, Events to) {
   if (from == to) return true;
+  if (watcher.put_off_events_ != 0) TakeOutPutOff(watcher);  // epoll will report again what is still wanted
   epoll_event event{};
   event.events = (to.readable ? uint32_t{EPOLLIN} | EPOLLRDHUP : 0u) | (to.writable ? uint32_t{EPOLLOUT} : 0u);
   event.data.ptr = &watcher;
@@ -115,10 +116,27 @@ void SocketPoller::LetSocketsEndNextWait() {
 // sockets.
 int SocketPoller::Serve() {
   Usage usage;
+  if (!put_off_.empty()) ServePutOff(usage);
   for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {
     if (!ServeRound(usage)) break;
   }
   return usage.served;
+}
+
+void SocketPoller::ServePutOff(Usage& usage) {
+  for (size_t left = put_off_.size(); left > 0 && !put_off_.empty() && usage.long_calls_us < kMaxLongCallsUs; --left) {
+    Round round;
+    round.size = 1;
+    round.watchers[0] = put_off_.front();
+    round.events[0].events = put_off_.front()->put_off_events_;
+    TakeOutPutOff(*put_off_.front());
+    round.outer = std::exchange(round_, &round);
+    const int64_t started_us = real_clock_.NowUs();
+    CallWatcher(round, 0);
+    usage.long_calls_us += real_clock_.NowUs() - started_us;
+    ++usage.served;
+    round_ = round.outer;
+  }
 }
 
 bool SocketPoller::ServeRound(Usage& usage) {
@@ -129,9 +147,14 @@ bool SocketPoller::ServeRound(Usage& usage) {
   for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
   const int served_before = usage.served;
   for (size_t i = 0; i < round.size; ++i) {
-    if (round.watchers[i] == nullptr) continue;
-    const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->MayTakeLong();
-    if (takes_long && usage.long_calls_us >= kMaxLongCallsUs) continue;
+    Watcher* const watcher = round.watchers[i];
+    if (watcher == nullptr || watcher->put_off_events_ != 0) continue;
+    const bool takes_long = (round.events[i].events & kHungUp) != 0 || watcher->MayTakeLong();
+    if (takes_long && usage.long_calls_us >= kMaxLongCallsUs) {
+      watcher->put_off_events_ = round.events[i].events;
+      watcher->put_off_at_ = put_off_.insert(put_off_.end(), watcher);
+      continue;
+    }
     const int64_t started_us = takes_long ? real_clock_.NowUs() : 0;
     CallWatcher(round, i);
     if (takes_long) usage.long_calls_us += real_clock_.NowUs() - started_us;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <utility>
 
@@ -39,6 +40,11 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual void OnReadable() = 0;         // called when the socket has input, has ended or is broken
     virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
     virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
+
+   private:
+    friend class SocketPoller;
+    uint32_t put_off_events_ = 0;               // what epoll reported when the call was put off; 0: it is not put off
+    std::list<Watcher*>::iterator put_off_at_;  // where the watcher is in put_off_, if its call is put off
   };
   struct Events {           // socket events that are wanted, or that have occurred
     bool readable = false;  // the socket has input (or, if wanted: wait for input)
@@ -59,7 +65,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
 
   // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends after kMaxRoundsPerTurn
   // rounds or kMaxServedPerTurn sockets, and begins no more long calls after kMaxLongCallsUs. The ready sockets that
-  // are left wait for the next call.
+  // are left wait for the next call, which begins with the long calls that have waited longest.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
   void LetSocketsEndNextWait();  // call before each wait in Asio, so that a ready watched socket also ends this wait
@@ -76,7 +82,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
   // The time in µs for long calls in one turn. A call of a watcher is long if its MayTakeLong returns true, or if the
   // socket was hung up. After this time, further long calls wait for a later turn, so that thousands of them do not
-  // delay other sockets. epoll reports the sockets of these calls again, in order of arrival.
+  // delay other sockets. They wait in put_off_: epoll reports the ready sockets of each turn in the same order, so
+  // without this queue one socket that always has much input could keep all others from being served.
   static constexpr int64_t kMaxLongCallsUs = 250;  // µs for long calls in a turn; further ones wait for a later turn
 
   struct Usage {                // what one call of Serve has used up of its limits
@@ -84,12 +91,18 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     int64_t long_calls_us = 0;  // µs that long calls and hang-ups have taken
   };
 
-  bool ServeRound(Usage& usage);  // one epoll_wait, then the watchers; false: no further round is useful now
+  void ServePutOff(Usage& usage);         // makes long calls that were put off, for kMaxLongCallsUs
+  bool ServeRound(Usage& usage);          // one epoll_wait, then the watchers; false: no further round is useful now
+  void TakeOutPutOff(Watcher& watcher) {  // takes the watcher out of put_off_
+    watcher.put_off_events_ = 0;
+    put_off_.erase(watcher.put_off_at_);
+  }
   static void CallWatcher(const Round& round, size_t place);  // calls the watcher of one ready socket
 
   const RealClock& real_clock_;  // the clock of real elapsed time
   std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
   Round* round_ = nullptr;       // the sockets whose watchers are being called now; null: Serve does not run
+  std::list<Watcher*> put_off_;  // the watchers whose long calls wait for a later turn, the oldest first
   bool wakes_asio_ = false;      // true: a wait in Asio that LetSocketsEndNextWait has started is pending
 };
 

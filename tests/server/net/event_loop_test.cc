@@ -148,7 +148,8 @@ void Send(const Descriptor& socket, const std::string& text) {
 
 // A socket that always has something to read, since it is never read.
 struct ReadySocket final : SocketPoller::Watcher {
-  ReadySocket(EventLoop& owner, std::function<void()> task) : loop(owner), serve(std::move(task)) {
+  ReadySocket(EventLoop& owner, std::function<void()> task, bool is_slow = false)
+      : loop(owner), serve(std::move(task)), takes_long(is_slow) {
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     EXPECT_EQ(send(ends[1], "x", 1, 0), 1);
     EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {}, {.readable = true}));
@@ -160,10 +161,11 @@ struct ReadySocket final : SocketPoller::Watcher {
   }
   void OnReadable() override { serve(); }
   void OnWritable() override {}
-  bool MayTakeLong() const override { return false; }
+  bool MayTakeLong() const override { return takes_long; }
 
   EventLoop& loop;
   std::function<void()> serve;
+  bool takes_long;
   int ends[2] = {-1, -1};
 };
 
@@ -173,6 +175,13 @@ struct TimingParticipant final : EventLoop::Participant {
   int64_t last_us = 0;
 };
 
+void Spend(int64_t us) {
+  const SystemRealClock real_clock;
+  const int64_t until_us = real_clock.NowUs() + us;
+  while (real_clock.NowUs() < until_us) {
+  }
+}
+
 // INFO shows the sum, and operators monitor it.
 TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   const SystemRealClock real_clock;
@@ -180,13 +189,45 @@ TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   TimingParticipant hosted;
   ReadySocket socket(loop, [&] {
     loop.MarkActive(hosted);
-    const int64_t until_us = real_clock.NowUs() + 2000;
-    while (real_clock.NowUs() < until_us) {
-    }
+    Spend(2000);
     loop.Stop(0);
   });
   loop.Run();
   EXPECT_GE(hosted.last_us, 2000);
+}
+
+// A client that always has much input used to keep all others waiting that may take long, such as new clients.
+TEST(EventLoopTest, SocketsThatMayTakeLongTakeTurns) {
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
+  std::string order;
+  const auto serve = [&](char name) {
+    return [&, name] {
+      order += name;
+      Spend(400);
+      if (order.size() == 12) loop.Stop(0);
+    };
+  };
+  ReadySocket a(loop, serve('a'), true), b(loop, serve('b'), true), c(loop, serve('c'), true);
+  loop.Run();
+  EXPECT_EQ(order, "abcabcabcabc");
+}
+
+TEST(EventLoopTest, ASocketWhoseCallWaitsForALaterTurnMayGo) {
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
+  int calls_of_gone = 0, calls = 0;
+  std::unique_ptr<ReadySocket> gone;
+  const auto serve = [&] {
+    if (++calls == 2) gone.reset();  // in the second turn, its call has waited since the first
+    if (calls == 6) loop.Stop(0);
+    Spend(400);
+  };
+  ReadySocket first(loop, serve, true), second(loop, serve, true);
+  gone = std::make_unique<ReadySocket>(
+      loop, [&] { ++calls_of_gone; }, true);
+  loop.Run();
+  EXPECT_EQ(calls_of_gone, 0);
 }
 
 // While sockets are busy, the loop does not wait in Asio, which also serves the timers, new connections and other
