@@ -149,9 +149,7 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
   if (status == Status::kError) {
     // A request before this one may block. Then the session is not closed yet, and later this request must fail again:
     // goes back to its beginning, so that its rest is not taken for requests.
-    batch.requests.push_back({first_word, 0, begin_});
-    Unread(batch, batch.requests.size() - 1);
-    batch.requests.pop_back();
+    GoBackTo(begin_);
     batch.words.resize(first_word);
     return status;
   }
@@ -346,15 +344,18 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch, const Requ
 }
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
-  // All input from the first unread request on will be parsed again, so the state of an incomplete request is
-  // discarded.
+  GoBackTo(index < batch.requests.size() ? batch.requests[index].offset : begin_);
+}
+
+void RequestParser::GoBackTo(size_t offset) {
+  // The state of an incomplete request is discarded, because it will be parsed again, too.
   saved_arguments_.clear();
   saved_blob_count_ = 0;
   blobs_.clear();
   big_argument_is_open_ = false;
   big_argument_arrived_bytes_ = big_argument_bytes_in_data_ = 0;
   arguments_left_ = bulk_size_ = -1;
-  begin_ = pos_ = batch.requests[index].offset;
+  begin_ = pos_ = offset;
 }
 
 void RequestParser::SaveRest() {

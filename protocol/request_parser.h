@@ -58,6 +58,8 @@ struct RequestLimits {                   // how large a request may be; ParseInt
   bool authenticated = true;             // false: at most 10 arguments of 16 KB are accepted
   bool checks_line_ends = false;         // an argument that CR LF does not follow is an error, as in Valkey 9.1
   bool joins_quoted_parts = false;       // "a"b in an inline request is the word ab, as in Valkey 9.1, not an error
+
+  bool operator==(const RequestLimits&) const = default;
 };
 
 class RequestParser {  // parses the bytes that one client sends into requests
@@ -78,9 +80,9 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
   void SaveRest();  // after a read was parsed: saves the incomplete rest, frees unused memory
-  // Gives back the requests of `batch` from `index` on, which will be parsed again. Requires: SaveRest was not called
-  // since these requests were parsed, and none of them began in an earlier read. So all of their bytes are still in the
-  // buffer that is being parsed.
+  // Gives back the requests of `batch` from `index` on, and an incomplete request after them. They will be parsed
+  // again. `index` may be the number of requests. Requires: SaveRest was not called since these requests were parsed,
+  // and none of them began in an earlier read. So all of their bytes are still in the buffer that is being parsed.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
@@ -144,6 +146,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
   void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
   void Restore(RequestBatch& batch);                  // moves saved_arguments_ back into the batch
+  void GoBackTo(size_t offset);                       // parses the bytes from `offset` in data_ on again
   Status Fail(std::string text);                      // sets error_; returns kError
   Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
   Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers

@@ -119,11 +119,13 @@ Pump::Outcome Pump::RunGroups(Session& session) {
     RequestParser::Status status = ParseGroup(session);
     Outcome outcome = RunGroup(session);
     if (outcome != Outcome::kIdle) return outcome;
-    if (status == RequestParser::Status::kError) {
+    const bool parses_again = status != RequestParser::Status::kRequest && limits_ != LimitsOf(session);
+    if (status == RequestParser::Status::kError && !parses_again) {
       CloseAfterProtocolError(session);
       return Outcome::kClosing;
     }
-    if (status == RequestParser::Status::kIncomplete || session.in.UnparsedInput().empty()) return Outcome::kIdle;
+    const bool is_incomplete = status == RequestParser::Status::kIncomplete && !parses_again;
+    if (is_incomplete || session.in.UnparsedInput().empty()) return Outcome::kIdle;
     if (IsTimeUsedUp()) return Outcome::kMore;
     done += batch_.requests.size();
     batch_.Clear();
@@ -131,20 +133,28 @@ Pump::Outcome Pump::RunGroups(Session& session) {
   return Outcome::kMore;
 }
 
-RequestParser::Status Pump::ParseGroup(Session& session) {
+RequestLimits Pump::LimitsOf(const Session& session) const {
   // A request of the primary must be accepted, so proto-max-bulk-len does not apply to it.
   const int64_t most =
       session.kind == SessionKind::kPrimary ? kLongestArgument : parts_.env.settings.proto_max_bulk_len;
-  const RequestLimits limits{.max_bulk_bytes = std::min(most, kLongestArgument),
-                             .authenticated = session.authenticated || !parts_.users.IsLoginRequired(),
-                             .checks_line_ends = parts_.env.dialect.traits.requests_are_strict,
-                             .joins_quoted_parts = parts_.env.dialect.traits.requests_are_strict};
+  return {.max_bulk_bytes = std::min(most, kLongestArgument),
+          .authenticated = session.authenticated || !parts_.users.IsLoginRequired(),
+          .checks_line_ends = parts_.env.dialect.traits.requests_are_strict,
+          .joins_quoted_parts = parts_.env.dialect.traits.requests_are_strict};
+}
+
+bool Pump::MayChangeLimits(const Request& request) {
+  return request.command != nullptr && request.command->Is(kNoScript);
+}
+
+RequestParser::Status Pump::ParseGroup(Session& session) {
+  limits_ = LimitsOf(session);
   // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A group ends
   // after a request with a large argument, because Unread could not give that argument back to the parser.
-  size_t group = limits.authenticated ? Prefetcher::kMaxGroupRequests : 1;
+  size_t group = limits_.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status;
   do {
-    status = session.in.ParseInto(batch_, limits);
+    status = session.in.ParseInto(batch_, limits_);
   } while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty() &&
            !session.in.UnparsedInput().empty());
   return status;
@@ -180,6 +190,10 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (parts_.client_memory.IsOn()) parts_.client_memory.Remeasure(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
+    if (MayChangeLimits(request) && limits_ != LimitsOf(session)) {
+      session.in.Unread(batch_, i + 1);  // the later requests, if any, have to be parsed with the new limits
+      return Outcome::kIdle;
+    }
     if (i + 1 < batch_.requests.size() && IsTimeUsedUp()) {
       session.in.Unread(batch_, i + 1);
       return Outcome::kMore;

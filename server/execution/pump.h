@@ -18,6 +18,7 @@ class ClientMemory;
 class Clients;
 class Executor;
 class Keyspace;
+struct Request;
 struct Services;
 struct Session;
 class Users;
@@ -70,6 +71,8 @@ class Pump {  // runs the requests that a session has sent
   // a request is blocked or paused, or if a failure closes the link.
   void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
+  RequestLimits LimitsOf(const Session& session) const;          // how large the session's next requests may be
+  static bool MayChangeLimits(const Request& request);           // could be CONFIG SET, ACL SETUSER, RESET, EXEC …
   RequestParser::Status ParseGroup(Session& session);            // parses requests into the empty batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { used_turn_us_ += ThisPipelineUs(); }  // adds this pipeline's time
@@ -87,6 +90,7 @@ class Pump {  // runs the requests that a session has sent
   uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that used_turn_us_ belongs to
   int64_t used_turn_us_ = 0;                    // µs that all pipelines have used in this Turn
   int64_t pipeline_began_us_ = kNoRequestYet;   // when the pipeline's first request ended (real time)
+  RequestLimits limits_;                        // the limits with which the requests of batch_ were parsed
   RequestBatch batch_;                          // the requests that run next
   Prefetcher prefetcher_;                       // fetches the data of batch_ into the CPU cache
 };

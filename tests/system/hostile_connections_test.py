@@ -4,6 +4,7 @@ affected, and all memory must be released (hostile.py).
 Sizes are reduced unless RESPITE_HOSTILE=full; RESPITE_SERVER may also be a redis-server, for comparison."""
 import random
 import resource
+import threading
 import time
 import unittest
 
@@ -215,6 +216,22 @@ class Announcements(HostileTest):
                 client.push_without_reading(b"ECHO x\r\n" * 500_000, limit_s=0.5)
                 client.read_to_end()
         self.attack(case)  # the bystander has no password either, so its refusals take the same path
+
+    def test_limits_hold_for_the_next_request_of_a_pipeline(self):
+        self.start_server("--proto-max-bulk-len", "1mb", "--requirepass", "secret")
+        lower, higher = (encode(["CONFIG", "SET", "proto-max-bulk-len", limit]) for limit in ("1mb", "512mb"))
+        login, large = encode(["AUTH", "secret"]), encode(["STRLEN", "x" * 1_100_000])
+        refused = b"-ERR Protocol error: invalid bulk length\r\n"
+        for text, replies in [
+                (login + higher + large + lower + large, b"+OK\r\n+OK\r\n:0\r\n+OK\r\n" + refused),
+                (login + higher + b"PING\r\n" + lower + large[:30], b"+OK\r\n+OK\r\n+PONG\r\n+OK\r\n" + refused),
+                (login + encode(["MULTI"]) + higher + encode(["EXEC"]) + large + lower + large,
+                 b"+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n:0\r\n+OK\r\n" + refused),
+                (login + b"PING\r\nRESET\r\n*11\r\n",
+                 b"+OK\r\n+PONG\r\n+RESET\r\n-ERR Protocol error: unauthenticated multibulk length\r\n")]:
+            with Raw(self.port) as client:
+                client.send(text)
+                self.assertEqual(replies, client.read_to_end())
 
     def test_a_query_buffer_beyond_its_limit_closes_the_connection(self):
         self.start_server("--client-query-buffer-limit", "1mb")
@@ -438,6 +455,25 @@ class Listeners(HostileTest):
 
 
 class Floods(HostileTest):
+    def test_line_ends_without_a_pause_leave_room_for_new_clients(self):
+        self.start_server()
+        for text in (b"\r\n", b"\n", b"*0\r\n"):
+            stop = threading.Event()
+
+            def flood():
+                with Raw(self.port) as client:
+                    while not stop.is_set():
+                        client.send(text * 100_000)
+            thread = threading.Thread(target=flood)
+            thread.start()
+            try:
+                for _ in range(20):
+                    with Raw(self.port) as late:
+                        self.assertEqual(b"+PONG\r\n", late.run("PING"))
+            finally:
+                stop.set()
+                thread.join()
+
     def test_errors_of_all_kinds(self):
         def case():
             client, rng = self.client(), random.Random(7)

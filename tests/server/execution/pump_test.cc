@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,16 @@ TEST(PumpTest, LongPipelinesTakeSeveralTurns) {
   EXPECT_EQ(client.Raw(input), expected);
 }
 
+// Puts requests into the input of the client, without running them.
+void Receive(TestClient& client, Bytes requests) {
+  std::vector<char> scratch(requests.size());
+  const std::span<char> target = client.session().in.ReadTarget(scratch);
+  ASSERT_EQ(target.size(), requests.size());
+  std::copy(requests.begin(), requests.end(), target.begin());
+  client.session().in.Received(requests.size());
+  client.session().in.SaveRest();
+}
+
 TEST(PumpTest, ASlowPipelineLetsOtherClientsInBetween) {
   constexpr int64_t kRequests = 100;
   TestServer server;
@@ -52,11 +63,7 @@ TEST(PumpTest, ASlowPipelineLetsOtherClientsInBetween) {
   TestClient other(server);
   std::string input;
   for (int i = 0; i < kRequests; ++i) input += "INCR n\r\n";
-  std::vector<char> scratch(input.size());
-  const std::span<char> target = client.session().in.ReadTarget(scratch);
-  ASSERT_EQ(target.size(), input.size());
-  std::copy(input.begin(), input.end(), target.begin());
-  client.session().in.Received(input.size());
+  Receive(client, input);
   server.clock().AdvanceWithEachReading(100);
   int64_t done = 0;
   while (done < kRequests) {
@@ -65,6 +72,26 @@ TEST(PumpTest, ASlowPipelineLetsOtherClientsInBetween) {
     done = std::stoll(other.Run("GET n").Text());
     ASSERT_GT(done, before);
     ASSERT_LE(done, before + 7) << "each takes 0.1 ms, and the pipeline may run for 0.5 ms";
+  }
+}
+
+TEST(PumpTest, RefusedRequestsCountForTheTimeOfAPipeline) {
+  constexpr int64_t kRequests = 10;
+  TestServer server;
+  TestClient client(server);
+  TestClient other(server);
+  std::string input;
+  for (int i = 0; i < kRequests; ++i) {
+    for (int refused = 0; refused < 20; ++refused) input += refused % 2 == 0 ? "NOSUCH x\r\n" : "GET\r\n";
+    input += "INCR n\r\n";
+  }
+  Receive(client, input);
+  server.clock().AdvanceWithEachReading(100);
+  for (int64_t done = 0; done < kRequests;) {
+    const int64_t before = done;
+    server.pump().Run(client.session());
+    done = std::strtoll(other.Run("GET n").Text().c_str(), nullptr, 10);
+    ASSERT_LE(done, before + 1) << "20 refused requests take 2 ms, and the pipeline may run for 0.5 ms";
   }
 }
 
