@@ -25,10 +25,11 @@
 
 namespace respite {
 
+inline constexpr bool kIsSanitized =  // whether RESPITE_SANITIZED is defined
 #ifdef RESPITE_SANITIZED
-inline constexpr bool kIsSanitized = true;  // whether RESPITE_SANITIZED is defined
+    true;
 #else
-inline constexpr bool kIsSanitized = false;  // whether RESPITE_SANITIZED is defined
+    false;
 #endif
 
 // jemalloc's size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
