@@ -119,6 +119,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
     RequestParser::Status status = ParseGroup(session);
     Outcome outcome = RunGroup(session);
     if (outcome != Outcome::kIdle) return outcome;
+    // If the group has changed the limits, the request that could not be parsed must be parsed again.
     const bool parses_again = status != RequestParser::Status::kRequest && limits_ != LimitsOf(session);
     if (status == RequestParser::Status::kError && !parses_again) {
       CloseAfterProtocolError(session);
