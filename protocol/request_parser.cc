@@ -177,11 +177,12 @@ RequestParser::Status RequestParser::ParseMultibulk(RequestBatch& batch, const R
 }
 
 RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
+  const size_t began = pos_;
   Number count = TakeNumber(kCount);
   if (count.status != Status::kRequest) return count.status;
-  if (count.value > INT_MAX) return Fail(kCount.invalid);
+  if (count.value > INT_MAX) return FailAt(began, kCount.invalid);
   if (!limits.authenticated && count.value > kUnauthenticatedArguments) {
-    return Fail("Protocol error: unauthenticated multibulk length");
+    return FailAt(began, "Protocol error: unauthenticated multibulk length");
   }
   arguments_left_ = std::max<int64_t>(count.value, 0);
   return Status::kRequest;
@@ -198,7 +199,7 @@ RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const Re
     return FinishBigArgument(batch, limits);
   }
   if (size_ - pos_ < size + 2) return Status::kIncomplete;
-  if (limits.checks_line_ends && !IsLineEnd(data_ + pos_ + size)) return Fail(kInvalidLineEnd);
+  if (limits.checks_line_ends && !IsLineEnd(data_ + pos_ + size)) return FailAt(pos_, kInvalidLineEnd);
   batch.words.emplace_back(data_ + pos_, size);
   pos_ += size + 2;
   bulk_size_ = -1;
@@ -208,11 +209,12 @@ RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const Re
 
 RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) {
   if (pos_ == size_) return Status::kIncomplete;
+  const size_t began = pos_;
   Number size = TakeNumber(kBulkSize);
   if (size.status != Status::kRequest) return size.status;
-  if (size.value < 0 || size.value > limits.max_bulk_bytes) return Fail(kBulkSize.invalid);
+  if (size.value < 0 || size.value > limits.max_bulk_bytes) return FailAt(began, kBulkSize.invalid);
   if (!limits.authenticated && size.value > kUnauthenticatedBulk) {
-    return Fail("Protocol error: unauthenticated bulk length");
+    return FailAt(began, "Protocol error: unauthenticated bulk length");
   }
   bulk_size_ = size.value;
   return Status::kRequest;
@@ -230,16 +232,16 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   const char* from = data_ + pos_;
   const void* cr = std::memchr(from, '\r', size_ - pos_);
   if (cr == nullptr) {
-    if (size_ - pos_ > kMaxUnfinishedLineBytes) return {Fail(kind.too_long), 0};
+    if (size_ - pos_ > kMaxUnfinishedLineBytes) return {FailAt(pos_, kind.too_long), 0};
     return {Status::kIncomplete, 0};
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
   if (pos_ + length + 2 > size_) return {Status::kIncomplete, 0};
   // As in Redis, a missing line end is noticed first, then a wrong first byte, then an invalid number.
   if (*from != kind.mark)
-    return {Fail(std::string("Protocol error: expected '$', got '").append(1, *from).append("'")), 0};
+    return {FailAt(pos_, std::string("Protocol error: expected '$', got '").append(1, *from).append("'")), 0};
   auto value = ParseInteger({from + 1, length - 1});
-  if (!value) return {Fail(kind.invalid), 0};
+  if (!value) return {FailAt(pos_, kind.invalid), 0};
   pos_ += length + 2;
   return {Status::kRequest, *value};
 }
@@ -290,7 +292,8 @@ void RequestParser::Shrink() {
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch, const RequestLimits& limits) {
   if (last_blob_freed_) return Status::kIncomplete;  // nothing has arrived since Shrink
   if (big_argument_arrived_bytes_ < BigArgumentBytes()) return Status::kIncomplete;
-  if (limits.checks_line_ends && !IsLineEnd(blobs_.back().ConstData() + bulk_size_)) return Fail(kInvalidLineEnd);
+  if (limits.checks_line_ends && !IsLineEnd(blobs_.back().ConstData() + bulk_size_))
+    return FailAt(pos_, kInvalidLineEnd);
   batch.words.push_back(blobs_.back().View());
   big_argument_is_open_ = false;
   big_argument_arrived_bytes_ = big_argument_bytes_in_data_ = 0;
@@ -318,8 +321,9 @@ void RequestParser::Restore(RequestBatch& batch) {
   saved_blob_count_ = 0;
 }
 
-RequestParser::Status RequestParser::Fail(std::string text) {
+RequestParser::Status RequestParser::FailAt(size_t pos, std::string text) {
   error_ = std::move(text);
+  error_pos_ = pos;
   return Status::kError;
 }
 
@@ -327,13 +331,13 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch, const Requ
   const char* from = data_ + pos_;
   const void* newline = std::memchr(from, '\n', size_ - pos_);
   if (newline == nullptr) {
-    if (size_ - pos_ > kMaxUnfinishedLineBytes) return Fail("Protocol error: too big inline request");
+    if (size_ - pos_ > kMaxUnfinishedLineBytes) return FailAt(pos_, "Protocol error: too big inline request");
     return Status::kIncomplete;
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(newline) - from);
   Bytes line(from, length > 0 && from[length - 1] == '\r' ? length - 1 : length);
   auto words = SplitQuoted(line, limits.joins_quoted_parts ? AfterQuote::kAnything : AfterQuote::kSpace);
-  if (!words) return Fail("Protocol error: unbalanced quotes in request");
+  if (!words) return FailAt(pos_, "Protocol error: unbalanced quotes in request");
   pos_ += length + 1;
   if (!words->empty()) {
     batch.requests.push_back({batch.words.size(), words->size(), begin_});

@@ -108,10 +108,11 @@ class RequestParser {  // parses the bytes that one client sends into requests
   Bytes PendingRequest() const {  // the arrived bytes of an incomplete request, without its big arguments
     return {data_ + begin_, size_ - begin_};
   }
-  // Returns the input that was not parsed. After kError the view begins with the text that caused the error. The view
-  // is valid until the next non-const call.
+  // These views are valid until the next non-const call.
   Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // received bytes that are not parsed yet
-  size_t HeldBytes() const;                                             // memory of the parser's buffers, in bytes
+  // After kError, UnparsedInput begins with the whole request, and InputAtError with the text that caused the error.
+  Bytes InputAtError() const { return {data_ + error_pos_, size_ - error_pos_}; }  // received bytes from the error on
+  size_t HeldBytes() const;  // memory of the parser's buffers, in bytes
 
  private:
   // The bytes of the argument are in the buffer that is being parsed or, for a big argument, in a Blob.
@@ -147,7 +148,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
   void Restore(RequestBatch& batch);                  // moves saved_arguments_ back into the batch
   void GoBackTo(size_t offset);                       // parses the bytes from `offset` in data_ on again
-  Status Fail(std::string text);                      // sets error_; returns kError
+  Status FailAt(size_t pos, std::string text);        // sets error_pos_ and error_; returns kError
   Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
   Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers
 
@@ -172,6 +173,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t big_argument_bytes_in_data_ = 0;       // until SaveRest: bytes of the last Blob that are also in data_
 
   std::vector<char> own_;  // the parser's own buffer
+  size_t error_pos_ = 0;   // where in data_ the last error was found
   std::string error_;      // what Error() returns; empty: no error
 };
 

@@ -100,7 +100,7 @@ Bytes ReasonOf(Bytes error) {
 // Returns the client's unparsed input for the log. If the input is long, returns only its beginning and end.
 std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
-  Bytes input = session.in.UnparsedInput();
+  Bytes input = session.in.InputAtError();
   std::string sample = "Query buffer during protocol error: '";
   if (input.size() < kShownBytes) {
     sample.append(input.substr(0, input.find('\0'))).append("'");

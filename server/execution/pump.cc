@@ -183,7 +183,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.real_us;
     if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {
-      if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
+      session.in.Unread(batch_, i + 1);  // meanwhile the limits of the later requests may change
       return outcome;
     }
     if (session.out.HeldBytes() > Session::kUncountedOutputBytes) {

@@ -12,6 +12,8 @@
 namespace respite {
 namespace {
 
+using std::string_literals::operator""s;
+
 using testing::ElementsAre;
 using Status = RequestParser::Status;
 using Words = std::vector<std::string>;
@@ -379,9 +381,13 @@ TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
 TEST(RequestParserTest, AFailedRequestFailsAgain) {
   const std::string big(RequestParser::kMinBigArgumentBytes, 'z');
   const std::string big_argument = StrCat("$", big.size(), "\r\n", big, "\r\n");
-  for (const std::string& failing : {StrCat("*2\r\n$4\r\nECHO\r\n$-1\r\n"), StrCat("*3000000000\r\n"),
-                                     StrCat("*3\r\n$3\r\nSET\r\n", big_argument, "$-1\r\n")}) {
-    const std::string input = "*1\r\n$4\r\nPING\r\n" + failing + "$8\r\nFLUSHALL\r\n";
+  for (const auto& [start, failing] : {std::pair("*2\r\n$4\r\nECHO\r\n"s, "$-1\r\n"),
+                                       {"*2\r\n$4\r\nAUTH\r\n", "$x\r\n"},
+                                       {"", "*3000000000\r\n"},
+                                       {"", "ECHO 'x\r\n"},
+                                       {StrCat("*3\r\n$3\r\nSET\r\n", big_argument), "$-1\r\n"}}) {
+    const std::string behind = StrCat(failing, "$8\r\nFLUSHALL\r\n");
+    const std::string input = StrCat("*1\r\n$4\r\nPING\r\n", start, behind);
     RequestParser parser;
     std::vector<char> scratch(64 * 1024);
     std::span<char> target = parser.ReadTarget(scratch);
@@ -394,6 +400,7 @@ TEST(RequestParserTest, AFailedRequestFailsAgain) {
     ASSERT_EQ(batch.requests.size(), 1u);
     EXPECT_THAT(batch.Words(batch.requests[0]), ElementsAre("PING"));
     const std::string error = parser.Error();
+    EXPECT_EQ(parser.InputAtError(), behind);
     for (int repetition = 0; repetition < 2; ++repetition) {
       parser.SaveRest();
       batch.Clear();

@@ -217,6 +217,15 @@ class Announcements(HostileTest):
                 client.read_to_end()
         self.attack(case)  # the bystander has no password either, so its refusals take the same path
 
+    def test_limits_hold_for_a_request_whose_beginning_waits_behind_one_that_blocks(self):
+        self.start_server()
+        with Raw(self.port) as client:
+            client.send(encode(["BLPOP", "l", "0"]) + b"*2\r\n$6\r\nSTRLEN\r\n$1100000\r\nabc")
+            wait_until(lambda: self.info("clients", "blocked_clients") == "1", "BLPOP to block")
+            self.admin.value("CONFIG", "SET", "proto-max-bulk-len", "1mb")
+            self.admin.value("RPUSH", "l", "x")
+            self.assertEqual(b"*2\r\n$1\r\nl\r\n$1\r\nx\r\n-ERR Protocol error: invalid bulk length\r\n", client.read_to_end())
+
     def test_limits_hold_for_the_next_request_of_a_pipeline(self):
         self.start_server("--proto-max-bulk-len", "1mb", "--requirepass", "secret")
         lower, higher = (encode(["CONFIG", "SET", "proto-max-bulk-len", limit]) for limit in ("1mb", "512mb"))
