@@ -352,7 +352,7 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
 }
 
 void RequestParser::GoBackTo(size_t offset) {
-  // The state of an incomplete request is discarded, because it will be parsed again, too.
+  // Discards the state of an incomplete request: it will also be parsed again.
   saved_arguments_.clear();
   saved_blob_count_ = 0;
   blobs_.clear();
