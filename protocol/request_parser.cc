@@ -126,7 +126,7 @@ RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const Reques
   for (;;) {
     size_t requests = batch.requests.size();
     Status status = ParseRequest(batch, limits);
-    // Continues after an empty request (a bare line end, `*0`), which gets no reply.
+    // Continues after an empty request, which gets no reply.
     if (status != Status::kRequest || batch.requests.size() != requests) return status;
   }
 }
@@ -139,7 +139,7 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
     const char* const request_end =
         limits.authenticated ? TakeUsual(data_ + pos_, data_ + size_, limits, batch.words) : nullptr;
     if (request_end != nullptr) {
-      batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
+      Append(batch, first_word);
       begin_ = pos_ = static_cast<size_t>(request_end - data_);
       return Status::kRequest;
     }
@@ -157,13 +157,19 @@ RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const Req
   if (status == Status::kIncomplete) return status;
   if (!saved_arguments_.empty()) Restore(batch);
   if (batch.words.size() > first_word) {
-    batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
+    Append(batch, first_word);
     for (BlobRef& blob : blobs_) batch.blobs.push_back(std::move(blob));
     blobs_.clear();
+  } else {
+    passed_empty_ = true;
   }
   arguments_left_ = -1;
   begin_ = pos_;
   return Status::kRequest;
+}
+
+void RequestParser::Append(RequestBatch& batch, size_t first_word) {
+  batch.requests.push_back({first_word, batch.words.size() - first_word, begin_, std::exchange(passed_empty_, false)});
 }
 
 RequestParser::Status RequestParser::ParseMultibulk(RequestBatch& batch, const RequestLimits& limits) {
@@ -339,16 +345,21 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch, const Requ
   auto words = SplitQuoted(line, limits.joins_quoted_parts ? AfterQuote::kAnything : AfterQuote::kSpace);
   if (!words) return FailAt(pos_, "Protocol error: unbalanced quotes in request");
   pos_ += length + 1;
-  if (!words->empty()) {
-    batch.requests.push_back({batch.words.size(), words->size(), begin_});
-    for (std::string& word : *words) batch.words.push_back(batch.inline_words.emplace_back(std::move(word)));
+  const size_t first_word = batch.words.size();
+  for (std::string& word : *words) batch.words.push_back(batch.inline_words.emplace_back(std::move(word)));
+  if (words->empty()) {
+    passed_empty_ = true;
+  } else {
+    Append(batch, first_word);
   }
   begin_ = pos_;
   return Status::kRequest;
 }
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
-  GoBackTo(index < batch.requests.size() ? batch.requests[index].offset : begin_);
+  if (index >= batch.requests.size()) return GoBackTo(begin_);
+  passed_empty_ = batch.requests[index].follows_empty;
+  GoBackTo(batch.requests[index].offset);
 }
 
 void RequestParser::GoBackTo(size_t offset) {

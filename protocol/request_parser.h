@@ -28,11 +28,12 @@
 namespace respite {
 
 // A batch is reused for each read, so it soon stops allocating memory. Memory that one huge request took is freed.
-struct RequestBatch {   // requests of one client or of an AOF that are parsed, but not executed yet
-  struct Request {      // one command with its arguments
-    size_t first_word;  // index in RequestBatch::words of the command's name
-    size_t words;       // number of words: the command's name and arguments
-    size_t offset;      // where the request begins, in the parser's buffer (of AofReader: in the file)
+struct RequestBatch {            // requests of one client or of an AOF that are parsed, but not executed yet
+  struct Request {               // one command with its arguments
+    size_t first_word;           // index in RequestBatch::words of the command's name
+    size_t words;                // number of words: the command's name and arguments
+    size_t offset;               // where the request begins, in the parser's buffer (of AofReader: in the file)
+    bool follows_empty = false;  // true: an empty request came directly before (a bare line end, `*0`)
   };
 
   std::vector<Bytes> words;              // command names and arguments of all requests, one after the other
@@ -75,7 +76,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
   std::span<char> ReadTarget(std::span<char> scratch);  // returns where the caller must read the next bytes
   void Received(size_t n);  // tells the parser that `n` bytes were read into the last ReadTarget
-  // After kError, Error() is Redis' text and the caller must disconnect the client.
+  // After kError, Error() is Redis' text and the caller must disconnect the client. Empty requests, which get no reply,
+  // are not appended: the request after them has `follows_empty`.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request to the batch
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
@@ -145,12 +147,13 @@ class RequestParser {  // parses the bytes that one client sends into requests
                            const RequestLimits& limits);
   void RestoreBigArgument();  // after Shrink: puts the big argument into a Blob again
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
-  void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
-  void Restore(RequestBatch& batch);                  // moves saved_arguments_ back into the batch
-  void GoBackTo(size_t offset);                       // parses the bytes from `offset` in data_ on again
-  Status FailAt(size_t pos, std::string text);        // sets error_pos_ and error_; returns kError
-  Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
-  Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers
+  void Save(RequestBatch& batch, size_t first_word);    // moves words of the batch to saved_arguments_
+  void Restore(RequestBatch& batch);                    // moves saved_arguments_ back into the batch
+  void Append(RequestBatch& batch, size_t first_word);  // appends the request that has the words from `first_word` on
+  void GoBackTo(size_t offset);                         // parses the bytes from `offset` in data_ on again
+  Status FailAt(size_t pos, std::string text);          // sets error_pos_ and error_; returns kError
+  Number TakeNumber(const NumberKind& kind);            // reads "<kind><number>\r\n" at pos_, such as "$5"
+  Number TakeNumberSlowly(const NumberKind& kind);      // does TakeNumber for long, incomplete and wrong numbers
 
   const char* data_ = nullptr;       // the window: scratch_ or own_
   size_t size_ = 0;                  // number of bytes in the window
@@ -172,9 +175,10 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t big_argument_arrived_bytes_ = 0;       // how many bytes of the last Blob have arrived
   size_t big_argument_bytes_in_data_ = 0;       // until SaveRest: bytes of the last Blob that are also in data_
 
-  std::vector<char> own_;  // the parser's own buffer
-  size_t error_pos_ = 0;   // where in data_ the last error was found
-  std::string error_;      // what Error() returns; empty: no error
+  std::vector<char> own_;      // the parser's own buffer
+  bool passed_empty_ = false;  // true: an empty request came directly before the next one
+  size_t error_pos_ = 0;       // where in data_ the last error was found
+  std::string error_;          // what Error() returns; empty: no error
 };
 
 }  // namespace respite

@@ -35,6 +35,14 @@ namespace {
 // in 32 bits.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
+// As in Redis, an empty request counts as the one request for which CLIENT REPLY SKIP, CLIENT CACHING or ASKING holds.
+void EndOneRequestOptions(Session& session) {
+  session.replies.EndCommand();
+  if (session.InTransaction()) return;
+  session.cluster_options.asking = ClientClusterState::Asking::kNo;
+  if (session.tracking != nullptr) session.tracking->has_caching_choice = false;
+}
+
 }  // namespace
 
 Pump::Pump(const Services& services)
@@ -173,6 +181,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
   if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureBatchBlobs(session);
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
+    if (batch_.requests[i].follows_empty) EndOneRequestOptions(session);
     auto words = batch_.Words(batch_.requests[i]);
     Request request{.session = session,
                     .command = resolved[i].command,

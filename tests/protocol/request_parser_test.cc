@@ -356,6 +356,26 @@ TEST(RequestParserTest, UnreadRequestsComeAgain) {
   }
 }
 
+TEST(RequestParserTest, RequestsAfterEmptyOnesAreMarked) {
+  Direct direct("GET a\r\n\r\n*0\r\n*2\r\n$3\r\nGET\r\n$1\r\nb\r\nGET c\r\n*-1\r\n*2\r\n$3\r\nGET\r\n");
+  const auto are_marked = [&] {
+    std::vector<bool> marks;
+    for (const RequestBatch::Request& request : direct.batch.requests) marks.push_back(request.follows_empty);
+    return marks;
+  };
+  EXPECT_EQ(are_marked(), (std::vector<bool>{false, true, false}));
+  direct.parser.Unread(direct.batch, 1);
+  direct.parser.SaveRest();
+  direct.ParseAll();
+  EXPECT_EQ(are_marked(), (std::vector<bool>{true, false}));
+  direct.parser.SaveRest();
+  const Bytes rest = "$1\r\nd\r\nGET e\r\n";
+  std::copy(rest.begin(), rest.end(), direct.parser.ReadTarget(direct.scratch).begin());
+  direct.parser.Received(rest.size());
+  direct.ParseAll();
+  EXPECT_EQ(are_marked(), (std::vector<bool>{true, false}));
+}
+
 TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
   Words big = {"SET", "k", Pattern(RequestParser::kMinBigArgumentBytes + 5)};
   std::string input = "GET a\r\nGET b\r\n" + Encode(big);

@@ -106,6 +106,15 @@ TEST_F(TrackingTest, OptInCountsTheNextCommandOnly) {
   EXPECT_EQ(After("MSET a 1 b 1 c 1"), Invalidate({"b"}));
 }
 
+TEST_F(TrackingTest, AnEmptyRequestUsesUpTheChoiceOutsideOfTransactions) {
+  reader_.Run("CLIENT TRACKING ON OPTIN");
+  EXPECT_EQ(reader_.Raw("CLIENT CACHING YES\r\n\r\nGET a\r\n"), "+OK\r\n_\r\n");
+  EXPECT_EQ(After("SET a 1"), "");
+  EXPECT_EQ(reader_.Raw("CLIENT CACHING YES\r\nMULTI\r\n\r\nGET a\r\nEXEC\r\n"),
+            "+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n");
+  EXPECT_EQ(After("SET a 2"), Invalidate({"a"}));
+}
+
 TEST_F(TrackingTest, OptInCountsAWholeTransaction) {
   reader_.Run("CLIENT TRACKING ON OPTIN");
   reader_.Run("CLIENT CACHING YES");

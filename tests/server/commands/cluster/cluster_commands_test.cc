@@ -110,6 +110,9 @@ TEST_F(ClusterCommands, ASlotThatComesIsForThoseWhoAsk) {
   Run("ASKING");
   EXPECT_THAT(Run("EVAL 'return redis.call(\"get\", KEYS[1])' 1 foo"), Bulk("1"));
   EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  TestClient pipeline(server_);  // an empty request is the one that may ask
+  EXPECT_EQ(pipeline.Raw("ASKING\r\n\r\nGET foo\r\n"), "+OK\r\n-MOVED 12182 10.0.0.2:7002\r\n");
+  EXPECT_EQ(pipeline.Raw("ASKING\r\nMULTI\r\n\r\nGET foo\r\nEXEC\r\n"), "+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n");
   Run("ASKING");
   Run("MULTI");
   EXPECT_THAT(Run("GET foo"), Simple("QUEUED"));

@@ -280,6 +280,15 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY OFF\r\nRESET\r\nECHO 3\r\n", "+RESET\r\n$1\r\n3\r\n"},
            {"CLIENT REPLY SKIP\r\nRESET\r\nECHO 3\r\n", "$1\r\n3\r\n"},
            {"CLIENT REPLY bad\r\n", "-ERR syntax error\r\n"},
+           // An empty request is the one without a reply.
+           {"CLIENT REPLY SKIP\r\n\r\nECHO 1\r\nECHO 2\r\n", "$1\r\n1\r\n$1\r\n2\r\n"},
+           {"CLIENT REPLY SKIP\r\n   \r\nECHO 1\r\n", "$1\r\n1\r\n"},
+           {"CLIENT REPLY SKIP\r\n*0\r\nECHO 1\r\n", "$1\r\n1\r\n"},
+           {"CLIENT REPLY SKIP\r\n*-1\r\nECHO 1\r\n", "$1\r\n1\r\n"},
+           {"CLIENT REPLY SKIP\r\n*0\r\n\r\nCLIENT REPLY SKIP\r\nECHO 1\r\nECHO 2\r\n", "$1\r\n2\r\n"},
+           {"CLIENT REPLY OFF\r\n\r\nECHO 1\r\nCLIENT REPLY ON\r\n", "+OK\r\n"},
+           {"MULTI\r\nCLIENT REPLY SKIP\r\n\r\nEXEC\r\nECHO 1\r\nECHO 2\r\n", "+OK\r\n+QUEUED\r\n*1\r\n$1\r\n2\r\n"},
+           {"MULTI\r\nCLIENT REPLY SKIP\r\nEXEC\r\n\r\nECHO 1\r\n", "+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n"},
            // In a transaction it takes effect at its position.
            {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nECHO 2\r\nCLIENT REPLY ON\r\nECHO 3\r\nEXEC\r\nECHO 4\r\n",
             "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*5\r\n$1\r\n1\r\n+OK\r\n$1\r\n3\r\n$"
