@@ -40,7 +40,7 @@ from data_types import (MANY, RAND, big_hash, big_set, big_sorted_set, entries, 
                         shuffled, small_hashes)
 from encryption import TlsServer, make_keys  # noqa: E402
 from scripts import UNLOCK  # noqa: E402
-from side_by_side import VALUE, BareLoop, Server, comma_list, load_commands  # noqa: E402
+from side_by_side import VALUE, BareLoop, Server, bare_loop_of, comma_list, load_commands  # noqa: E402
 from workloads import Workload, rounds_of  # noqa: E402
 
 BASELINE = pathlib.Path(__file__).with_name("baseline.json")
@@ -262,10 +262,6 @@ class Row:
         if user is not None:
             user.pop(BareLoop.name, None)
         return Figure(self.name, self.unit, Costs(costs, self.target), user and Costs(user, self.user_target), floor)
-
-
-def bare_loop_of(server):
-    return pathlib.Path(server).with_name("bench") / "bare_loop"
 
 
 def cpu_row(workload, setup=Setup("")):

@@ -103,6 +103,11 @@ class Server:
         return reply
 
 
+def bare_loop_of(server):
+    """Where the build that made `server` has put bench/bare_loop.cc, if it was built."""
+    return pathlib.Path(server).with_name("bench") / "bare_loop"
+
+
 class BareLoop(Server):
     """Receives requests and answers +OK: bench/bare_loop.cc. Its cost is the kernel's cost."""
     name = "bare loop"

@@ -384,7 +384,7 @@ void RequestParser::SaveRest() {
     }
   }
   size_t left = size_ - begin_;
-  bool stays = !in_scratch_ && begin_ < left;  // moving more bytes than were parsed would make a long input O(n²)
+  bool stays = !in_scratch_ && begin_ < left;  // moving them after each read would make a long input O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
     if (saved_arguments_.capacity() > 0)

@@ -77,14 +77,14 @@ class RequestParser {  // parses the bytes that one client sends into requests
   std::span<char> ReadTarget(std::span<char> scratch);  // returns where the caller must read the next bytes
   void Received(size_t n);  // tells the parser that `n` bytes were read into the last ReadTarget
   // After kError, Error() is Redis' text and the caller must disconnect the client. Empty requests, which get no reply,
-  // are not appended: the request after them has `follows_empty`.
+  // are not appended: the request after them has `follows_empty`. Cost: O(1) per byte received, even if a long input is
+  // parsed in small pieces, except that each read searches an unfinished line (at most 64 KB) again.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request to the batch
-  // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
-  // bytes per read.
+  // Cost: a copy of up to 4 KB of pending bytes per read, amortized O(1) per byte if there are more.
   void SaveRest();  // after a read was parsed: saves the incomplete rest, frees unused memory
   // Gives back the requests of `batch` from `index` on, and an incomplete request after them. They will be parsed
-  // again. `index` may be the number of requests. Requires: SaveRest was not called since these requests were parsed,
-  // and none of them began in an earlier read. So all of their bytes are still in the buffer that is being parsed.
+  // again. `index` may be the number of requests. Requires: SaveRest was not called since the parsing of
+  // the first of these requests began. So all of their bytes are still in the buffer that is being parsed.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
@@ -112,9 +112,11 @@ class RequestParser {  // parses the bytes that one client sends into requests
   }
   // These views are valid until the next non-const call.
   Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // received bytes that are not parsed yet
-  // After kError, UnparsedInput begins with the whole request, and InputAtError with the text that caused the error.
+  // After kError, UnparsedInput begins with the whole request (without big arguments that earlier reads have brought),
+  // and InputAtError with the text that caused the error.
   Bytes InputAtError() const { return {data_ + error_pos_, size_ - error_pos_}; }  // received bytes from the error on
-  size_t HeldBytes() const;  // memory of the parser's buffers, in bytes
+  bool HasPassedEmptyRequest() const { return passed_empty_; }  // true: the next request will have `follows_empty`
+  size_t HeldBytes() const;                                     // memory of the parser's buffers, in bytes
 
  private:
   // The bytes of the argument are in the buffer that is being parsed or, for a big argument, in a Blob.
@@ -128,7 +130,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
     int64_t value;  // the number, if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds the next request, unless it is empty
+  Status ParseRequest(RequestBatch& batch,
+                      const RequestLimits& limits);  // adds the next request; kRequest even if it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch, const RequestLimits& limits);     // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments

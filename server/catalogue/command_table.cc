@@ -145,24 +145,27 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
 
 CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect)
     : where_(where), dialect_(dialect) {
-  std::vector<const CommandCard*> cards, subcommands;
+  std::vector<const CommandCard*> cards;
+  std::map<std::string_view, std::vector<const CommandCard*>> subcommands;  // by the name of the container
+  size_t count = 0;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {
-      if (IsForThisServer(card)) (card.container.empty() ? cards : subcommands).push_back(&card);
+      if (!IsForThisServer(card)) continue;
+      (card.container.empty() ? cards : subcommands[card.container]).push_back(&card);
+      ++count;
     }
   }
-  std::ranges::sort(subcommands, {}, [](const auto* card) { return std::pair(card->container, card->spec->syntax); });
+  for (auto& [container, its_cards] : subcommands)
+    std::ranges::sort(its_cards, {}, [](const CommandCard* card) { return card->spec->syntax; });
   commands_.reserve(cards.size());  // commands must not move from here on
   CommandNames::Rows rows, hidden;
   for (const CommandCard* card : cards) {
-    // Finds the subcommands of this container by two searches, because clang 14 cannot compile
-    // std::ranges::equal_range.
-    const auto first = std::ranges::lower_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
-    const auto last = std::ranges::upper_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
-    const Command& command = Add(*card, std::span(first, last));
+    const auto found = subcommands.find(FullNameOf(*card));
+    const Command& command =
+        Add(*card, found == subcommands.end() ? std::span<const CommandCard* const>() : std::span(found->second));
     (dialect_.Has(card->spec->since) ? rows : hidden).emplace_back(command.full_name, &command);
   }
-  assert(size_ == cards.size() + subcommands.size() && "the container of a subcommand is missing");
+  assert(size_ == count && "the container of a subcommand is missing");
   names_ = std::make_unique<const CommandNames>(std::move(rows));
   hidden_names_ = std::make_unique<const CommandNames>(std::move(hidden));
 }

@@ -35,7 +35,7 @@ namespace {
 // in 32 bits.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
-// As in Redis, an empty request counts as the one request for which CLIENT REPLY SKIP, CLIENT CACHING or ASKING holds.
+// As in Redis, CLIENT REPLY SKIP, CLIENT CACHING and ASKING hold for one request, which may be an empty one.
 void EndOneRequestOptions(Session& session) {
   session.replies.EndCommand();
   if (session.InTransaction()) return;
@@ -73,7 +73,8 @@ Pump::Outcome Pump::Run(Session& session, size_t received) {
 void Pump::BeginPipelineTime() {
   parts_.executor.ReadClocks();
   pipeline_began_us_ = kNoRequestYet;
-  if (parts_.env.stats.turns == turn_) return;
+  // A long task is one turn. In it, the limit for all pipelines does not apply, or most clients would wait for its end.
+  if (parts_.env.stats.turns == turn_ && !parts_.env.phase.IsInLongTask()) return;
   turn_ = parts_.env.stats.turns;
   used_turn_us_ = 0;
 }
@@ -159,7 +160,7 @@ bool Pump::MayChangeLimits(const Request& request) {
 RequestParser::Status Pump::ParseGroup(Session& session) {
   limits_ = LimitsOf(session);
   // Parses a group of requests. Before login, a group has one request, because AUTH changes the limits. A group ends
-  // after a request with a large argument, because Unread could not give that argument back to the parser.
+  // after a request with a large argument, which would be copied again if it was unread and parsed again.
   size_t group = limits_.authenticated ? Prefetcher::kMaxGroupRequests : 1;
   RequestParser::Status status;
   do {
@@ -221,6 +222,7 @@ void Pump::NoteApplied(Session& session, size_t next) {
 }
 
 void Pump::CloseAfterProtocolError(Session& session) {
+  if (session.in.HasPassedEmptyRequest()) EndOneRequestOptions(session);
   std::string text = refusals::Protocol(session.in.Error()).text;
   parts_.env.stats.CountError(text);
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);

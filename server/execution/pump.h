@@ -51,11 +51,11 @@ class Pump {  // runs the requests that a session has sent
   };
 
   static constexpr size_t kMaxRequestsPerTurn = 1024;  // about how many requests a session may run per loop iteration
-  // Time limits in µs in one Turn (iteration of the event loop), for all pipelines together and for one of them. When a
-  // limit is reached, the running pipeline waits for the next Turn. After the first limit, each later session runs only
-  // its first request. So pipelines of slow commands, or of hundreds of requests, do not delay other clients for
-  // longer. Both limits also hold for the stream from a primary. The time of each session's first request does not
-  // count, because this request always runs.
+  // Time limits in µs in one Turn (iteration of the event loop), for all pipelines of this Pump together and for one of
+  // them. When a limit is reached, the running pipeline waits for the next Turn. Once kMaxUsForAllPipelines are used
+  // up, each later session runs only its first request. So pipelines of slow commands, or of hundreds of requests, do
+  // not delay other clients for long. Both limits also hold for the stream from a primary. The time of each session's
+  // first request does not count, because this request always runs.
   static constexpr int64_t kMaxUsForAllPipelines = 4000;  // how long all pipelines may run in one Turn
   static constexpr int64_t kMaxUsForOnePipeline = 500;    // how long one pipeline may run in one Turn
 
@@ -72,11 +72,11 @@ class Pump {  // runs the requests that a session has sent
   void NoteApplied(Session& session, size_t next);  // replica: counts requests of batch_ before `next` as applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestLimits LimitsOf(const Session& session) const;          // how large the session's next requests may be
-  static bool MayChangeLimits(const Request& request);           // could be CONFIG SET, ACL SETUSER, RESET, EXEC …
+  static bool MayChangeLimits(const Request& request);           // kNoScript: as CONFIG SET, ACL SETUSER, RESET, EXEC
   RequestParser::Status ParseGroup(Session& session);            // parses requests into the empty batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { used_turn_us_ += ThisPipelineUs(); }  // adds this pipeline's time
-  int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
+  int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: none has ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
   bool IsTimeUsedUp() const {  // whether this pipeline, or all together, have used up their time in this Turn

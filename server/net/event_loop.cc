@@ -16,7 +16,6 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kScratchBytes = 64 * 1024;
 // The maximum number of Asio's handlers that run per turn (a pass of the loop), and also of posted tasks. One
 // epoll_wait of Asio reports at most this number of events.
 constexpr int kHandlersPerTurn = 128;
@@ -42,7 +41,7 @@ EventLoop::EventLoop(const RealClock& real_clock)
       poller_(asio_->context, real_clock),
       handshakes_(real_clock, kHandshakesUs),
       closings_(real_clock, kClosingsUs),
-      scratch_(kScratchBytes) {}
+      scratch_(std::make_unique_for_overwrite<char[]>(kScratchBytes)) {}
 
 EventLoop::~EventLoop() { closings_.ServeAll(); }
 
@@ -67,8 +66,8 @@ int64_t EventLoop::HandleEvents() {
   }
   const int64_t started_us = real_clock_.NowUs();
   const int served = poller_.Serve();
-  // The loop is busy after a wait only if several sockets were ready. A single ready socket may belong to a client that
-  // waits for each reply, so its next request arrives only after the next wait has begun.
+  // The loop is busy after a wait only if several sockets were served. A single ready socket may belong to a client
+  // that waits for each reply, so its next request arrives only after the next wait has begun.
   is_busy_ = waits ? served > 1 : served != 0;
   RunTasks();
   const bool was_woken_otherwise = waits && served == 0;
@@ -82,9 +81,28 @@ void EventLoop::RunTasks() {
   for (int left = kHandlersPerTurn; left > 0 && !due_.empty() && !has_stopped_; --left) {
     const Task task = std::move(due_.front());
     due_.pop_front();
-    if (task.participant != nullptr) MarkActive(*task.participant);
-    task.run();
+    RunTask(task);
   }
+}
+
+// Runs at most kHandlersPerTurn tasks. A task that posts itself again runs in the next call.
+void EventLoop::RunTasksInLongTask() {
+  const auto runs = [](const Task& task) { return task.in_long_task == InLongTask::kRuns; };
+  for (Task& task : posted_tasks_)
+    if (runs(task)) due_.push_back(std::move(task));
+  std::erase_if(posted_tasks_, runs);
+  for (int left = kHandlersPerTurn; left > 0; --left) {
+    const auto at = std::ranges::find_if(due_, runs);
+    if (at == due_.end()) return;
+    const Task task = std::move(*at);
+    due_.erase(at);
+    RunTask(task);
+  }
+}
+
+void EventLoop::RunTask(const Task& task) {
+  if (task.participant != nullptr) MarkActive(*task.participant);
+  task.run();
 }
 
 void EventLoop::RunHandlers() {
@@ -97,8 +115,8 @@ void EventLoop::Stop(int exit_code) {
   has_stopped_ = true;
 }
 
-void EventLoop::Post(Participant* participant, std::function<void()> task) {
-  posted_tasks_.push_back({participant, std::move(task)});
+void EventLoop::Post(Participant* participant, std::function<void()> task, InLongTask in_long_task) {
+  posted_tasks_.push_back({participant, std::move(task), in_long_task});
 }
 
 void EventLoop::PostFromAnyThread(std::function<void()> task) {
@@ -133,15 +151,15 @@ void EventLoop::RemoveParticipant(Participant& participant) {
 }
 
 // Serves clients in the middle of a turn, for example during a slow script. Returns false if the loop must stop. Uses
-// another scratch buffer meanwhile, because the interrupted turn may still use data in its own buffer. Runs posted
+// another scratch buffer meanwhile, because the interrupted turn may still use data in its own buffer. Runs all posted
 // tasks only before the first turn of the loop (while the data set is loading).
 bool EventLoop::ServeDuringLongTask() {
-  if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
-  std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
+  if (spare_scratches_.empty()) spare_scratches_.push_back(std::make_unique_for_overwrite<char[]>(kScratchBytes));
+  Buffer own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
   poller_.Serve();
   RunHandlers();
-  if (!has_started_) RunTasks();
+  has_started_ ? RunTasksInLongTask() : RunTasks();
   ServeQueues();
   // Iterates by index, because the calls may add participants to active_.
   for (size_t i = 0; i < active_.size(); ++i)

@@ -93,7 +93,15 @@ SocketPoller::~SocketPoller() = default;
 
 bool SocketPoller::ChangeEvents(int descriptor, Watcher& watcher, Events from, Events to) {
   if (from == to) return true;
-  if (watcher.put_off_events_ != 0) TakeOutPutOff(watcher);  // epoll will report again what is still wanted
+  if (watcher.put_off_events_ != 0) {
+    // A put-off call keeps its place if it is still wanted. Otherwise epoll reports again what is wanted.
+    const uint32_t left = watcher.put_off_events_ & ~(to.writable ? 0u : uint32_t{EPOLLOUT});
+    if (to.readable && left != 0) {
+      watcher.put_off_events_ = left;
+    } else {
+      TakeOutPutOff(watcher);
+    }
+  }
   epoll_event event{};
   event.events = (to.readable ? uint32_t{EPOLLIN} | EPOLLRDHUP : 0u) | (to.writable ? uint32_t{EPOLLOUT} : 0u);
   event.data.ptr = &watcher;
@@ -111,13 +119,13 @@ void SocketPoller::LetSocketsEndNextWait() {
   set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this, set_->memory});
 }
 
-// Calls the watchers of ready sockets, and returns how many were called. Looks up to kMaxRoundsPerTurn times for ready
+// Calls the watchers of ready sockets, and returns how many were called. Looks up to kMaxRounds times for ready
 // sockets, because others become ready meanwhile: a turn of the event loop has fixed costs, so a turn should serve many
 // sockets.
 int SocketPoller::Serve() {
   Usage usage;
   if (!put_off_.empty()) ServePutOff(usage);
-  for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {
+  for (int rounds = 0; rounds < kMaxRounds && usage.served < kMaxServed; ++rounds) {
     if (!ServeRound(usage)) break;
   }
   return usage.served;
@@ -161,7 +169,8 @@ bool SocketPoller::ServeRound(Usage& usage) {
     ++usage.served;
   }
   round_ = round.outer;
-  // A single ready socket may belong to a client that waits for each reply: then no other socket is ready yet.
+  // A single ready socket may belong to a client that waits for each reply: then no other socket is ready yet. If no
+  // socket was served because all calls were put off, the next round would find the same sockets.
   return round.size > 1 && (round.size == kMaxEventsPerRound || usage.served > served_before);
 }
 

@@ -39,7 +39,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;         // called when the socket has input, has ended or is broken
     virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
-    virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long; each turn makes few of these
+    virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long: kMaxLongCallsUs limits these
 
    private:
     friend class SocketPoller;
@@ -63,9 +63,9 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   bool ChangeEvents(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
                     Events from, Events to);
 
-  // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends after kMaxRoundsPerTurn
-  // rounds or kMaxServedPerTurn sockets, and begins no more long calls after kMaxLongCallsUs. The ready sockets that
-  // are left wait for the next call, which begins with the long calls that have waited longest.
+  // Calls watchers without waiting for sockets. A watcher may call Serve again. One call ends after kMaxRounds rounds,
+  // or after the round in which kMaxServed sockets were reached. It begins no more long calls after kMaxLongCallsUs.
+  // The ready sockets that are left wait for the next call, which begins with the long calls that have waited longest.
   int Serve();  // calls the watchers of sockets that are ready; returns how many
 
   void LetSocketsEndNextWait();  // call before each wait in Asio, so that a ready watched socket also ends this wait
@@ -78,8 +78,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   struct Set;                                     // the epoll set
   struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
-  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
-  static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
+  static constexpr int kMaxRounds = 8;            // maximum number of calls of epoll_wait per call of Serve
+  static constexpr int kMaxServed = 128;          // after this number of sockets, Serve calls epoll_wait no more
   // The time in µs for long calls in one turn. A call of a watcher is long if its MayTakeLong returns true, or if the
   // socket was hung up. After this time, further long calls wait for a later turn, so that thousands of them do not
   // delay other sockets. They wait in put_off_: epoll reports the ready sockets of each turn in the same order, so
@@ -88,7 +88,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
 
   struct Usage {                // what one call of Serve has used up of its limits
     int served = 0;             // how many sockets this call of Serve has served
-    int64_t long_calls_us = 0;  // µs that long calls and hang-ups have taken
+    int64_t long_calls_us = 0;  // µs that long calls have taken
   };
 
   void ServePutOff(Usage& usage);         // makes long calls that were put off, for kMaxLongCallsUs

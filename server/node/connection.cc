@@ -155,7 +155,7 @@ void Connection::Receive() {
 
 void Connection::ReceiveInNextTurn() {
   if (std::exchange(receive_posted_, true)) return;
-  host_->Post([self = shared_from_this()] {
+  host_->PostAlsoInLongTask([self = shared_from_this()] {
     self->receive_posted_ = false;
     if (self->self_ != nullptr && self->wanted_.readable) self->Receive();
   });
@@ -209,10 +209,16 @@ void Connection::RunPump(size_t received) {
   }
 }
 
+// Inside a long task, requests that wait are answered (BUSY, LOADING), or run (SCRIPT KILL). But a request that is half
+// done waits for the end of the task, and so do the requests of the client that has started the task.
 void Connection::ResumeInNextTurn() {
-  host_->Post([self = shared_from_this()] {
+  host_->PostAlsoInLongTask([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
-    if (self->host_->services().clients.registry.HasUnsentMessagesFor(*self->session_)) return self->ResumeInNextTurn();
+    const Services& server = self->host_->services();
+    const Session& session = *self->session_;
+    const bool waits_for_task = server.env.phase.IsInLongTask() &&
+                                (session.paused_request != nullptr || server.env.phase.PausesInputOf(session));
+    if (waits_for_task || server.clients.registry.HasUnsentMessagesFor(session)) return self->ResumeInNextTurn();
     self->Resume();
   });
 }

@@ -144,6 +144,28 @@ class ConnectionTest(OneServer):
         grown = int(killer.recv(1 << 16).split(b"used_memory_peak:")[1].split(b"\r\n")[0]) - peak
         self.assertLess(grown, 4 << 20)
 
+    def test_long_pipelines_are_answered_during_an_endless_script(self):
+        script, operator = self.connect(), self.connect()
+        operator.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(operator, 5))
+        script.sendall(b"EVAL 'while true do end' 0\r\n")
+        answer = b""
+        while not answer.startswith(b"-BUSY"):
+            operator.sendall(b"PING\r\n")
+            answer = operator.recv(1000)
+        count = 4000
+        others = [self.connect() for _ in range(12)]
+        for other in others:
+            other.sendall(b"GET x\r\n" * count)
+        operator.sendall(b"GET x\r\n" * count + b"SCRIPT KILL\r\n")
+        self.assertEqual(answer * count + b"+OK\r\n", self.read(operator, len(answer) * count + 5))
+        self.assertIn(b"-ERR Script killed by user", script.recv(200))
+        for other in others:  # those that come after the end of the script find no key
+            got = self.read(other, 5 * count)
+            while got.count(b"\r\n") < count:
+                got += other.recv(1 << 16)
+            self.assertEqual(answer * got.count(answer) + b"$-1\r\n" * (count - got.count(answer)), got)
+
     def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):
         late, other = self.connect(), self.connect()
         other.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")

@@ -162,6 +162,10 @@ struct ReadySocket final : SocketPoller::Watcher {
   void OnReadable() override { serve(); }
   void OnWritable() override {}
   bool MayTakeLong() const override { return takes_long; }
+  void WaitForOutputAndStop() {  // as a client's connection does whose output did not fit into the socket
+    EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {.readable = true}, {.readable = true, .writable = true}));
+    EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {.readable = true, .writable = true}, {.readable = true}));
+  }
 
   EventLoop& loop;
   std::function<void()> serve;
@@ -211,6 +215,50 @@ TEST(EventLoopTest, SocketsThatMayTakeLongTakeTurns) {
   ReadySocket a(loop, serve('a'), true), b(loop, serve('b'), true), c(loop, serve('c'), true);
   loop.Run();
   EXPECT_EQ(order, "abcabcabcabc");
+}
+
+TEST(EventLoopTest, ASocketKeepsItsTurnWhenItsOutputWaits) {
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
+  std::string order;
+  std::unique_ptr<ReadySocket> a;
+  const auto serve = [&](char name) {
+    return [&, name] {
+      order += name;
+      Spend(400);
+      if (name != 'a') a->WaitForOutputAndStop();
+      if (order.size() == 12) loop.Stop(0);
+    };
+  };
+  a = std::make_unique<ReadySocket>(loop, serve('a'), true);
+  ReadySocket b(loop, serve('b'), true), c(loop, serve('c'), true);
+  loop.Run();
+  EXPECT_EQ(order, "abcabcabcabc");
+}
+
+TEST(EventLoopTest, SomeTasksAlsoRunInsideALongTask) {
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
+  std::string order;
+  loop.Post(nullptr, [&] {
+    for (const char* name : {"A", "B"}) loop.Post(nullptr, [&, name] { order += name; });
+    loop.Post(
+        nullptr,
+        [&] {
+          order += "1";
+          loop.Post(
+              nullptr, [&] { order += "2"; }, EventLoop::InLongTask::kRuns);
+        },
+        EventLoop::InLongTask::kRuns);
+    for (const char* mark : {"(", ")"}) {
+      order += mark;
+      loop.ServeDuringLongTask();
+    }
+    order += "|";
+    loop.Post(nullptr, [&] { loop.Stop(0); });
+  });
+  loop.Run();
+  EXPECT_EQ(order, "(1)2|AB");
 }
 
 TEST(EventLoopTest, ASocketWhoseCallWaitsForALaterTurnMayGo) {

@@ -286,6 +286,7 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY SKIP\r\n*0\r\nECHO 1\r\n", "$1\r\n1\r\n"},
            {"CLIENT REPLY SKIP\r\n*-1\r\nECHO 1\r\n", "$1\r\n1\r\n"},
            {"CLIENT REPLY SKIP\r\n*0\r\n\r\nCLIENT REPLY SKIP\r\nECHO 1\r\nECHO 2\r\n", "$1\r\n2\r\n"},
+           {"CLIENT REPLY SKIP\r\n\r\n*1\r\n!x\r\n", "-ERR Protocol error: expected '$', got '!'\r\n"},
            {"CLIENT REPLY OFF\r\n\r\nECHO 1\r\nCLIENT REPLY ON\r\n", "+OK\r\n"},
            {"MULTI\r\nCLIENT REPLY SKIP\r\n\r\nEXEC\r\nECHO 1\r\nECHO 2\r\n", "+OK\r\n+QUEUED\r\n*1\r\n$1\r\n2\r\n"},
            {"MULTI\r\nCLIENT REPLY SKIP\r\nEXEC\r\n\r\nECHO 1\r\n", "+OK\r\n+QUEUED\r\n*1\r\n$1\r\n1\r\n"},
