@@ -422,6 +422,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
     last_error_ = refusal.text;
     request.ending = FinishedCall::Ending::kFailed;
   }
+  if (session.tracking != nullptr) EndCachingChoice(request);
 }
 
 // Records the command for replicas and the append-only file, under the name that the command had before rename-command.
@@ -440,11 +441,16 @@ void Executor::TrackReads(const Request& request) {
   // script calls has remembered its keys.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.
-  const Command& named = command.parent == nullptr ? command : *command.parent;
-  const bool keeps =
-      session.InTransaction() || named.Spec().keeps_caching_choice || request.continues_later || request.restarts_later;
-  if (!keeps) session.tracking->has_caching_choice = false;
+}
+
+// CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction, as in Redis.
+void Executor::EndCachingChoice(const Request& request) {
+  const Session& session = request.session;
+  if (session.tracking == nullptr || session.InTransaction() || request.continues_later || request.restarts_later)
+    return;
+  const Command* const named =
+      request.command == nullptr || request.command->parent == nullptr ? request.command : request.command->parent;
+  if (named == nullptr || !named->Spec().keeps_caching_choice) session.tracking->has_caching_choice = false;
 }
 
 void Executor::Tell(const RefusedCall& call) {
@@ -460,6 +466,7 @@ void Executor::Reject(const Request& request, const Refusal& refusal) {
   const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);
   if (session.transaction != nullptr) session.transaction->NoteRefusedCommand();
+  EndCachingChoice(request);
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   FinishReply(session, reply_start);

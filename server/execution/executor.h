@@ -193,8 +193,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   ExpiryRule ExpiryRuleFor(const Session& session) const;  // whether expired keys are purged, hidden or visible
   void RunHandlerIn(Unit& unit, Request& request);         // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);         // records the command for replicas and the append-only file
-  void TrackReads(const Request& request);    // CLIENT TRACKING: notes the keys read; ends the choice of CLIENT CACHING
-  void SendDeferredPushes(Session& session);  // sends the push messages that waited for the end of the reply
+  void TrackReads(const Request& request);                 // CLIENT TRACKING: notes the keys that the command has read
+  static void EndCachingChoice(
+      const Request& request);                   // ends the choice of CLIENT CACHING, if it was for this request
+  void SendDeferredPushes(Session& session);     // sends the push messages that waited for the end of the reply
   Bytes ErrorOf(const Request& request) const {  // the error of a refusal; empty: success, or an error inside the reply
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }

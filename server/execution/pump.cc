@@ -73,8 +73,7 @@ Pump::Outcome Pump::Run(Session& session, size_t received) {
 void Pump::BeginPipelineTime() {
   parts_.executor.ReadClocks();
   pipeline_began_us_ = kNoRequestYet;
-  // A long task is one turn. In it, the limit for all pipelines does not apply, or most clients would wait for its end.
-  if (parts_.env.stats.turns == turn_ && !parts_.env.phase.IsInLongTask()) return;
+  if (parts_.env.stats.turns == turn_) return;
   turn_ = parts_.env.stats.turns;
   used_turn_us_ = 0;
 }

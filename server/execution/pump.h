@@ -37,6 +37,7 @@ class Pump {  // runs the requests that a session has sent
   // Runs the requests in session.in. The parser copies the input that was not processed, so the caller need not keep
   // the input. `received`: how many bytes of the input have arrived just now, for the statistics of the client.
   Outcome Run(Session& session, size_t received = 0);  // runs the requests in the session's input
+  void StartTurnInLongTask() { used_turn_us_ = 0; }    // inside a long task: clients are served again, as in a new Turn
 
  private:
   struct Parts {  // the objects that Pump uses; its constructor gets them

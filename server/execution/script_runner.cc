@@ -345,7 +345,7 @@ bool ScriptRunner::PollStopRequest() noexcept {
   if (!Busy()) {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
-    parts_.env.phase.BeginBusyScript(PhaseOf(RunningKind()), &current_->call->session);
+    parts_.env.phase.BeginBusyScript(PhaseOf(RunningKind()), parts_.current_execution.session);
     parts_.env.log.Warning(StrCat("Slow script detected: still in execution after ", elapsed_ms,
                                   " milliseconds. You can try killing the script using the ",
                                   RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL",

@@ -85,9 +85,12 @@ void EventLoop::RunTasks() {
   }
 }
 
-// Runs at most kHandlersPerTurn tasks. A task that posts itself again runs in the next call.
-void EventLoop::RunTasksInLongTask() {
-  const auto runs = [](const Task& task) { return task.in_long_task == InLongTask::kRuns; };
+// Runs at most kHandlersPerTurn tasks. A task that posts itself again runs in the next call. Tasks of other
+// participants wait: they may have posted them to run after the task that is running now.
+void EventLoop::RunTasksInLongTask(const Participant* whose) {
+  const auto runs = [&](const Task& task) {
+    return task.in_long_task == InLongTask::kRuns && task.participant == whose;
+  };
   for (Task& task : posted_tasks_)
     if (runs(task)) due_.push_back(std::move(task));
   std::erase_if(posted_tasks_, runs);
@@ -150,16 +153,16 @@ void EventLoop::RemoveParticipant(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn, for example during a slow script. Returns false if the loop must stop. Uses
-// another scratch buffer meanwhile, because the interrupted turn may still use data in its own buffer. Runs all posted
-// tasks only before the first turn of the loop (while the data set is loading).
-bool EventLoop::ServeDuringLongTask() {
+// Serves clients in the middle of a turn, for example during a slow script of the participant `whose`. Returns false if
+// the loop must stop. Uses another scratch buffer meanwhile, because the interrupted turn may still use data in its own
+// buffer. Runs all posted tasks only before the first turn of the loop (while the data set is loading).
+bool EventLoop::ServeDuringLongTask(const Participant* whose) {
   if (spare_scratches_.empty()) spare_scratches_.push_back(std::make_unique_for_overwrite<char[]>(kScratchBytes));
   Buffer own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
   poller_.Serve();
   RunHandlers();
-  has_started_ ? RunTasksInLongTask() : RunTasks();
+  has_started_ ? RunTasksInLongTask(whose) : RunTasks();
   ServeQueues();
   // Iterates by index, because the calls may add participants to active_.
   for (size_t i = 0; i < active_.size(); ++i)

@@ -14,7 +14,8 @@
 //
 // ServeDuringLongTask runs steps 2 and 4, and the handlers of step 3, inside a turn. Then participants send replies
 // (EndTurnDuringLongTask). Posted tasks wait, because they may free a client or change data that the interrupted turn
-// uses, except those that were posted with InLongTask::kRuns. Until Run is called, all posted tasks run.
+// uses, except those that the participant with the long task has posted with InLongTask::kRuns. Until Run is called,
+// all posted tasks run.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +74,8 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   void InterruptFromAnyThread(std::function<void()> task);      // runs `task` soon, also inside a long task
   void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, after `delay_ms` of real time
   // Removes the participant. First runs the tasks that were posted for the participant, until none is left.
-  void RemoveParticipant(Participant& participant);  // runs the participant's posted tasks, then forgets it
-  bool ServeDuringLongTask();                        // serves clients inside a long task; false: the loop must stop
+  void RemoveParticipant(Participant& participant);    // runs the participant's posted tasks, then forgets it
+  bool ServeDuringLongTask(const Participant* whose);  // serves clients inside a long task; false: the loop must stop
 
   // Watches a copy of the descriptor; the caller keeps the original. If no copy can be made, never calls `handler`.
   void CallWhenReadable(int descriptor,  // calls `handler` once, when the descriptor is readable
@@ -99,14 +100,14 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
     InLongTask in_long_task;               // whether the task also runs inside a long task
   };
 
-  int64_t HandleEvents();          // steps 1 to 3 of a turn; returns when step 2 began (real time, µs)
-  void RunTasks();                 // runs the tasks that are due, at most kHandlersPerTurn
-  void RunTasksInLongTask();       // runs the tasks that need not wait for the end of a long task
-  void RunTask(const Task& task);  // runs one task
-  void RunHandlers();              // runs Asio's ready handlers, at most kHandlersPerTurn
-  void ServeQueues();              // runs this turn's share of handshakes_ and closings_
-  void EndTurn(int64_t turn_us);   // calls EndTurn of all participants that had events
-  void MakePostedDue();            // moves the tasks of posted_tasks_ to due_
+  int64_t HandleEvents();  // steps 1 to 3 of a turn; returns when step 2 began (real time, µs)
+  void RunTasks();         // runs the tasks that are due, at most kHandlersPerTurn
+  void RunTasksInLongTask(const Participant* whose);  // runs the tasks that need not wait for the end of a long task
+  void RunTask(const Task& task);                     // runs one task
+  void RunHandlers();                                 // runs Asio's ready handlers, at most kHandlersPerTurn
+  void ServeQueues();                                 // runs this turn's share of handshakes_ and closings_
+  void EndTurn(int64_t turn_us);                      // calls EndTurn of all participants that had events
+  void MakePostedDue();                               // moves the tasks of posted_tasks_ to due_
 
   static constexpr size_t kScratchBytes = 64 * 1024;  // size of scratch_
 

@@ -155,7 +155,7 @@ void Connection::Receive() {
 
 void Connection::ReceiveInNextTurn() {
   if (std::exchange(receive_posted_, true)) return;
-  host_->PostAlsoInLongTask([self = shared_from_this()] {
+  host_->PostToGoOn([self = shared_from_this()] {
     self->receive_posted_ = false;
     if (self->self_ != nullptr && self->wanted_.readable) self->Receive();
   });
@@ -209,10 +209,10 @@ void Connection::RunPump(size_t received) {
   }
 }
 
-// Inside a long task, requests that wait are answered (BUSY, LOADING), or run (SCRIPT KILL). But a request that is half
-// done waits for the end of the task, and so do the requests of the client that has started the task.
+// Requests that arrived inside a long task are answered inside it (BUSY, LOADING), or run (SCRIPT KILL). Earlier ones
+// wait for its end. A request that is half done always waits, and so do those of the client that has started the task.
 void Connection::ResumeInNextTurn() {
-  host_->PostAlsoInLongTask([self = shared_from_this()] {
+  host_->PostToGoOn([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
     const Services& server = self->host_->services();
     const Session& session = *self->session_;

@@ -76,9 +76,15 @@ void NodeHost::Stop(int exit_code) {
 // the end of a turn. Returns false if the loop or this Node has stopped.
 bool NodeHost::ServeDuringLongTask() {
   MarkActive();
-  const bool continues = loop_.ServeDuringLongTask() && !has_stopped_;
+  if (other_pump_ != nullptr) other_pump_->StartTurnInLongTask();
+  const bool continues = loop_.ServeDuringLongTask(this) && !has_stopped_;
   RemoveGone();
   return continues;
+}
+
+void NodeHost::PostToGoOn(std::function<void()> task) {
+  const bool is_in_long_task = services_.env.phase.IsInLongTask();
+  loop_.Post(this, std::move(task), is_in_long_task ? EventLoop::InLongTask::kRuns : EventLoop::InLongTask::kWaits);
 }
 
 void NodeHost::RemoveGone() {
@@ -109,6 +115,7 @@ void NodeHost::EndTurn(int64_t turn_us) {
 void NodeHost::EndTurnDuringLongTask() {
   if (services_.env.phase.IsInLongTask()) return node_.housekeeping().EndTurnDuringLongTask();
   node_.housekeeping().EndTurn();
+  services_.env.stats.CountTurn(0);  // this server had a turn inside the long task of another one
 }
 
 void NodeHost::WakeAt(int64_t monotonic_ms) {

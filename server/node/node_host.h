@@ -47,9 +47,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   // The functions of Host.
   void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function, or stops the loop
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs `task` in a later turn
-  void PostAlsoInLongTask(std::function<void()> task) {  // the same; the task may also run inside a long task
-    loop_.Post(this, std::move(task), EventLoop::InLongTask::kRuns);
-  }
+  void PostToGoOn(std::function<void()> task);  // as Post; posted inside a long task, `task` also runs inside it
   // Removes the session of a client that has gone, and then destroys `owner`. This happens in a later turn, because the
   // current turn may still use the session. An exception are clients that connected during the long task (a slow script
   // or load) that still runs: the turn that the task has interrupted does not know them. They are removed soon, since

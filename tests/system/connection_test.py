@@ -144,6 +144,19 @@ class ConnectionTest(OneServer):
         grown = int(killer.recv(1 << 16).split(b"used_memory_peak:")[1].split(b"\r\n")[0]) - peak
         self.assertLess(grown, 4 << 20)
 
+    def test_requests_before_a_slow_script_are_not_refused(self):
+        script, other = self.connect(), self.connect()
+        other.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(other, 5))
+        other.sendall(b"EVAL 'for i = 1, 200000 do redis.call(\"RPUSH\", \"l\", i) end' 0\r\n")
+        self.assertEqual(b"$-1\r\n", self.read(other, 5))
+        sort = b"SORT l LIMIT 0 1\r\n"  # takes longer than one pipeline may run in a turn
+        other.sendall(sort * 5 + b"MULTI\r\n" + b"INCR z\r\n" * 3 + b"EXEC\r\n")
+        script.sendall(b"EVAL 'for i = 1, 30000000 do end return 1' 0\r\n")
+        expected = b"*1\r\n$1\r\n1\r\n" * 5 + b"+OK\r\n" + b"+QUEUED\r\n" * 3 + b"*3\r\n:1\r\n:2\r\n:3\r\n"
+        self.assertEqual(expected, self.read(other, len(expected)))
+        self.assertEqual(b":1\r\n", self.read(script, 4))
+
     def test_long_pipelines_are_answered_during_an_endless_script(self):
         script, operator = self.connect(), self.connect()
         operator.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")

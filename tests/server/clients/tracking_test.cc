@@ -106,6 +106,17 @@ TEST_F(TrackingTest, OptInCountsTheNextCommandOnly) {
   EXPECT_EQ(After("MSET a 1 b 1 c 1"), Invalidate({"b"}));
 }
 
+TEST_F(TrackingTest, AFailedCommandUsesUpTheChoice) {
+  Ask("SET s text");
+  reader_.Run("CLIENT TRACKING ON OPTIN");
+  for (const char* failing : {"NOSUCH", "GET", "INCR s", "EXEC"}) {
+    reader_.Run("CLIENT CACHING YES");
+    reader_.Run(failing);
+    reader_.Run("GET a");
+    EXPECT_EQ(After("SET a 1"), "") << failing;
+  }
+}
+
 TEST_F(TrackingTest, AnEmptyRequestUsesUpTheChoiceOutsideOfTransactions) {
   reader_.Run("CLIENT TRACKING ON OPTIN");
   EXPECT_EQ(reader_.Raw("CLIENT CACHING YES\r\n\r\nGET a\r\n"), "+OK\r\n_\r\n");

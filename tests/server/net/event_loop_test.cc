@@ -63,7 +63,7 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   FakeParticipant busy(log, "busy"), waits(log, "waits");
   busy.at_end = [&] {
     loop.MarkActive(busy);
-    loop.ServeDuringLongTask();
+    loop.ServeDuringLongTask(nullptr);
     busy.at_end = [&] { loop.Stop(0); };
   };
   loop.MarkActive(busy);
@@ -80,8 +80,8 @@ TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
     log.emplace_back("first begins");
-    loop.ServeDuringLongTask();
-    loop.ServeDuringLongTask();
+    loop.ServeDuringLongTask(nullptr);
+    loop.ServeDuringLongTask(nullptr);
     log.emplace_back("first ends");
   });
   loop.Post(nullptr, [&] { log.emplace_back("second"); });
@@ -96,7 +96,7 @@ TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
   EventLoop loop(real_clock);
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
-    for (int i = 0; i < 100; ++i) loop.ServeDuringLongTask();
+    for (int i = 0; i < 100; ++i) loop.ServeDuringLongTask(nullptr);
     log.emplace_back("long");
   });
   for (int i = 0; i < 5; ++i) loop.Post(nullptr, [&] { log.emplace_back("behind"); });
@@ -120,7 +120,7 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
     hosted.reset();
   };
   busy->at_end = [&] {
-    loop.ServeDuringLongTask();
+    loop.ServeDuringLongTask(nullptr);
     loop.Stop(0);
   };
   first->besides = [&] {
@@ -252,7 +252,7 @@ TEST(EventLoopTest, SomeTasksAlsoRunInsideALongTask) {
         EventLoop::InLongTask::kRuns);
     for (const char* mark : {"(", ")"}) {
       order += mark;
-      loop.ServeDuringLongTask();
+      loop.ServeDuringLongTask(nullptr);
     }
     order += "|";
     loop.Post(nullptr, [&] { loop.Stop(0); });
