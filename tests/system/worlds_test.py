@@ -138,6 +138,15 @@ class WorldsTest(LaunchTest):
         self.assertIn(b"Script killed", client.read_to_end())
         self.assertEqual([b"v"], [world[1] for world in self.admin.value("TEST", "WORLD", "LIST")])
 
+    def test_a_client_that_loads_a_slow_script_waits_for_it(self):
+        client, other = self.client(), self.client()
+        client.value("CONFIG", "SET", "busy-reply-threshold", "10")
+        client.send(encode(["TEST", "LOAD", "REDIS", "EVAL 'local i = 0 while i < 6e7 do i = i + 1 end' 0"]))
+        wait_until(lambda: "Slow script detected" in self.server.text, "the script to be late")
+        client.send(encode(["ECHO", "x" * 3000]) * 10)
+        self.assertIn(b"-BUSY", other.run("GET", "k"))
+        self.assertEqual([b":1\r\n"] + [b"$3000\r\n" + b"x" * 3000 + b"\r\n"] * 10, [client.read() for _ in range(11)])
+
     def test_a_client_whose_replies_are_held_back_stays(self):
         client = self.client()
         self.admin.value("TEST", "FAULT", "ADD", "late", "WHEN", "COMMAND", "get", "DO", "DELAY-REPLY", "1h")
