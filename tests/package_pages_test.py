@@ -78,9 +78,9 @@ class PackagePagesTest(unittest.TestCase):
             own, redis, valkey = cells[0], cells[2], cells[3]
             unit = "bytes" if row.startswith("memory") else "µs"
             self.assertIn(f"| {name} | {own} {unit} | {redis} | {valkey} |", printed)
-        start = re.search(r"^\| exec to the first reply, ms .*?\| ([\d.]+); .*?\| ([\d.]+); .*?\| ([\d.]+); ", figures, re.M)
+        start = re.search(r"^\| launch to the first reply, ms .*?\| ([\d.]+); .*?\| ([\d.]+); .*?\| ([\d.]+); ", figures, re.M)
         own, valkey, redis = map(float, start.groups())
-        self.assertIn(f"| start, from exec to the first reply (least of 20) | {own} ms | {own / redis:.2f} | {own / valkey:.2f} |", printed)
+        self.assertIn(f"| start, from the launch to the first reply (least of 20) | {own} ms | {own / redis:.2f} | {own / valkey:.2f} |", printed)
 
     def test_links_lead_somewhere(self):
         for page in ALL_PAGES:
