@@ -356,7 +356,8 @@ bool ScriptRunner::PollStopRequest() noexcept {
 }
 
 void ScriptRunner::ServeOthers() {
-  if (!parts_.env.host) return;
+  const int64_t began_us = parts_.env.real_clock.NowUs();
+  if (!parts_.env.host || began_us < current_->serves_again_us) return;
   const Executor::SavedExecution saved = parts_.executor.SaveExecution();
   ++late_scripts_of_thread;
   if (!parts_.env.host->ServeDuringLongTask()) {
@@ -364,6 +365,8 @@ void ScriptRunner::ServeOthers() {
     current_->call->unit.DropRecordedCommands();
   }
   --late_scripts_of_thread;
+  const int64_t ended_us = parts_.env.real_clock.NowUs();
+  current_->serves_again_us = ended_us + (ended_us - began_us);
   parts_.executor.RestoreExecution(saved);
   parts_.executor.AdvanceUnitWallTime();
 }

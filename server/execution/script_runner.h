@@ -106,6 +106,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL, FUNCTION KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
+    int64_t serves_again_us = 0;          // a slow script serves other clients from then on (real time)
     std::optional<int> slot{};            // in a cluster: slot of the script's first key; nullopt: no key so far
   };
 
@@ -120,7 +121,9 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckWrite(const Command& command) const;  // throws if the script may not write now; ignores maxmemory
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have the keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys
-  void ServeOthers();  // serves other clients while a script is slow; a shutdown ends the script
+  // Serves other clients while a script is slow. A shutdown ends the script. Then the script runs for as long as that
+  // took, before they are served again: so it gets half of the time, however much they send.
+  void ServeOthers();  // serves other clients, if it is time
   Bytes ReplyBytes();  // reply of the last command, from the output of session_
 
   const Parts parts_;                 // the objects that the constructor got

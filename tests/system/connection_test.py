@@ -1,10 +1,13 @@
 """Clients that read late, hang up early or vanish: the server must act on the readiness of their sockets."""
+import contextlib
 import os
 import pathlib
+import select
 import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -178,6 +181,41 @@ class ConnectionTest(OneServer):
             while got.count(b"\r\n") < count:
                 got += other.recv(1 << 16)
             self.assertEqual(answer * got.count(answer) + b"$-1\r\n" * (count - got.count(answer)), got)
+
+    def test_a_slow_script_gets_half_of_the_time(self):
+        operator = self.connect()
+        operator.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(operator, 5))
+
+        def run_script():
+            began = time.monotonic()
+            operator.sendall(b"EVAL 'for i = 1, 30000000 do end return 1' 0\r\n")
+            self.assertEqual(b":1\r\n", self.read(operator, 4))
+            return time.monotonic() - began
+
+        alone_s = run_script()
+        flooding = threading.Event()
+        others = [self.connect() for _ in range(40)]
+
+        def flood():
+            for other in others:
+                other.setblocking(False)
+            while not flooding.is_set():
+                readable, writable, _ = select.select(others, others, [], 1)
+                for other in writable:
+                    with contextlib.suppress(BlockingIOError):
+                        other.send(b"GET x\r\n" * 2000)
+                for other in readable:
+                    with contextlib.suppress(BlockingIOError):
+                        other.recv(1 << 16)
+
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            self.assertLess(run_script(), 8 * alone_s + 2)
+        finally:
+            flooding.set()
+            thread.join()
 
     def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):
         late, other = self.connect(), self.connect()
