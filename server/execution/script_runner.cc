@@ -74,6 +74,10 @@ ScriptRunner::~ScriptRunner() = default;
 
 namespace {
 
+// The longest time in µs for which a slow script serves no other clients. So a SCRIPT KILL is read soon, even if the
+// last service took long, because another server on the event loop had a slow command.
+constexpr int64_t kMostUsBetweenServices = 50'000;
+
 ServerPhase::BusyScriptKind PhaseOf(ScriptRunner::Kind kind) {
   return kind == ScriptRunner::Kind::kScript ? ServerPhase::BusyScriptKind::kScript
                                              : ServerPhase::BusyScriptKind::kFunction;
@@ -366,7 +370,7 @@ void ScriptRunner::ServeOthers() {
   }
   --late_scripts_of_thread;
   const int64_t ended_us = parts_.env.real_clock.NowUs();
-  current_->serves_again_us = ended_us + (ended_us - began_us);
+  current_->serves_again_us = ended_us + std::min(ended_us - began_us, kMostUsBetweenServices);
   parts_.executor.RestoreExecution(saved);
   parts_.executor.AdvanceUnitWallTime();
 }

@@ -122,7 +122,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have the keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys
   // Serves other clients while a script is slow. A shutdown ends the script. Then the script runs for as long as that
-  // took, before they are served again: so it gets half of the time, however much they send.
+  // took (at most 50 ms) before they are served again: so it gets about half of the time, however much they send.
   void ServeOthers();  // serves other clients, if it is time
   Bytes ReplyBytes();  // reply of the last command, from the output of session_
 

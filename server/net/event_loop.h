@@ -123,9 +123,9 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   int64_t handlers_ran_us_ = 0;          // when the loop last waited in Asio or ran Asio's handlers (real time, µs)
   Buffer scratch_;                       // the shared buffer into which connections read
   std::vector<Buffer> spare_scratches_;  // free buffers: ServeDuringLongTask uses one in place of scratch_
-  bool has_started_ = false;  // true: Run was called; only before that, ServeDuringLongTask runs posted tasks
-  bool has_stopped_ = false;  // true: Stop was called
-  int exit_code_ = 0;         // what Run will return; set by Stop
+  bool has_started_ = false;             // true: Run was called; until then, ServeDuringLongTask runs all posted tasks
+  bool has_stopped_ = false;             // true: Stop was called
+  int exit_code_ = 0;                    // what Run will return; set by Stop
 };
 
 }  // namespace respite

@@ -194,13 +194,13 @@ class ConnectionTest(OneServer):
             return time.monotonic() - began
 
         alone_s = run_script()
-        flooding = threading.Event()
+        is_over = threading.Event()
         others = [self.connect() for _ in range(40)]
 
         def flood():
             for other in others:
                 other.setblocking(False)
-            while not flooding.is_set():
+            while not is_over.is_set():
                 readable, writable, _ = select.select(others, others, [], 1)
                 for other in writable:
                     with contextlib.suppress(BlockingIOError):
@@ -214,7 +214,7 @@ class ConnectionTest(OneServer):
         try:
             self.assertLess(run_script(), 8 * alone_s + 2)
         finally:
-            flooding.set()
+            is_over.set()
             thread.join()
 
     def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):

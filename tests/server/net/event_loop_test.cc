@@ -162,7 +162,7 @@ struct ReadySocket final : SocketPoller::Watcher {
   void OnReadable() override { serve(); }
   void OnWritable() override {}
   bool MayTakeLong() const override { return takes_long; }
-  void WaitForOutputAndStop() {  // as a client's connection does whose output did not fit into the socket
+  void WaitForOutputBriefly() {  // as a client's connection does whose output did not fit into the socket
     EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {.readable = true}, {.readable = true, .writable = true}));
     EXPECT_TRUE(loop.poller().ChangeEvents(ends[0], *this, {.readable = true, .writable = true}, {.readable = true}));
   }
@@ -226,7 +226,7 @@ TEST(EventLoopTest, ASocketKeepsItsTurnWhenItsOutputWaits) {
     return [&, name] {
       order += name;
       Spend(400);
-      if (name != 'a') a->WaitForOutputAndStop();
+      if (name != 'a') a->WaitForOutputBriefly();
       if (order.size() == 12) loop.Stop(0);
     };
   };
@@ -239,9 +239,12 @@ TEST(EventLoopTest, ASocketKeepsItsTurnWhenItsOutputWaits) {
 TEST(EventLoopTest, SomeTasksAlsoRunInsideALongTask) {
   const SystemRealClock real_clock;
   EventLoop loop(real_clock);
+  TimingParticipant other;
   std::string order;
   loop.Post(nullptr, [&] {
-    for (const char* name : {"A", "B"}) loop.Post(nullptr, [&, name] { order += name; });
+    loop.Post(nullptr, [&] { order += "A"; });
+    loop.Post(
+        &other, [&] { order += "B"; }, EventLoop::InLongTask::kRuns);
     loop.Post(
         nullptr,
         [&] {
